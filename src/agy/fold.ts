@@ -1,0 +1,288 @@
+/**
+ * Second pure layer: the CLI's events become the engine's neutral events.
+ *
+ * Deterministic: the same frames give the same events, byte for byte. Deltas and the closing envelope are reconciled
+ * here, duplicates are dropped, and token counts are made to add up to the result's.
+ */
+import type { EngineEvent, EngineUsage } from '../engine/contract.ts'
+import { OrderedEvents, ToolLedger } from './tool-ledger.ts'
+import type { AgyEvent, AgyResult, AgyStep, AgyTool, AgyUsage } from './wire.ts'
+
+/** What the outcome needs to know of the frames once the run is over. */
+export interface FoldSummary {
+  /** The closing frame, if one came. */
+  readonly result?: AgyResult
+  /** Text of the answer that was told, in all segments. */
+  readonly text: string
+  /** Whether any frame was understood. */
+  readonly understood: boolean
+  /** Whether some tool ended without an error. */
+  readonly toolSucceeded: boolean
+  /** Messages of the tools that ended in an error. */
+  readonly toolErrors: readonly string[]
+  /** Model calls that failed inside the CLI, which it retries by itself. */
+  readonly failedModelCalls: number
+}
+
+/** Tools whose DONE frame never has an output, or has a mere size: an empty one says nothing about a denial. */
+const QUIET_TOOLS: ReadonlySet<string> = new Set([
+  'write_to_file',
+  'replace_file_content',
+  'multi_replace_file_content',
+  'sed_file',
+  'view_file',
+])
+
+/** The denied action that the CLI names, and the tools that it stands for (agy 1.3.1, recordings of 2026-10). */
+const ACTION_TOOLS: Readonly<Record<string, readonly string[]>> = {
+  command: ['run_command', 'send_command_input'],
+  unsandboxed: ['run_command'],
+  mcp: ['call_mcp_tool'],
+  read_url: ['read_url_content'],
+  execute_url: ['open_browser_url', 'execute_browser_javascript'],
+}
+
+type Tokens = Required<AgyUsage>
+
+const NO_TOKENS: Tokens = { input: 0, output: 0, thinking: 0, cacheRead: 0 }
+
+const combine = (a: Tokens, b: Tokens, sign: 1 | -1): Tokens => ({
+  input: a.input + sign * b.input,
+  output: a.output + sign * b.output,
+  thinking: a.thinking + sign * b.thinking,
+  cacheRead: a.cacheRead + sign * b.cacheRead,
+})
+
+/** dsh counts are disjoint like the CLI's: uncached input and cache reads stand side by side. */
+const engineUsage = (usage: Tokens): EngineUsage => ({
+  inputTokens: usage.input,
+  outputTokens: usage.output,
+  ...(usage.cacheRead > 0 ? { cacheReadTokens: usage.cacheRead } : {}),
+  ...(usage.thinking > 0 ? { reasoningTokens: usage.thinking } : {}),
+})
+
+/** Folds the events of one run. */
+export class Fold {
+  private readonly order = new OrderedEvents()
+  private readonly ledger = new ToolLedger()
+  private readonly finishedResponses = new Set<number>()
+  private readonly strange = new Map<string, number>()
+  private conversation: string
+  private parked: { name: string; event: Extract<EngineEvent, { type: 'tool-result' }> } | undefined
+  private result: AgyResult | undefined
+  private text = ''
+  /** Length of `text` when the last call was announced: what stands before it is stored and cannot change. */
+  private storedText = 0
+  private tokens = NO_TOKENS
+  private understood = false
+  private toolSucceeded = false
+  private readonly toolErrors: string[] = []
+  private failedModelCalls = 0
+
+  /** @param scope - names the run's calls until, or unless, the CLI tells its conversation id. */
+  constructor(scope: string) {
+    this.conversation = scope
+  }
+
+  /** Take the next event of the CLI; returns what can be told now. */
+  push(event: AgyEvent): EngineEvent[] {
+    switch (event.kind) {
+      case 'init':
+        this.understood = true
+        this.conversation = event.conversationId ?? this.conversation
+        break
+      case 'step':
+        this.understood = true
+        this.step(event.step)
+        break
+      case 'result':
+        this.understood = true
+        // One prompt is one turn: a second result would belong to nobody.
+        if (this.result === undefined) this.close(event.result)
+        break
+      case 'command-result':
+        this.understood = true
+        this.notice('AGY_COMMAND_RESULT', `The CLI answered the command "${event.name}" by itself.`)
+        break
+      case 'unknown':
+        this.tally(`event "${event.event}"`)
+        break
+    }
+    return this.order.take()
+  }
+
+  /** No frame will follow; returns the rest. A call left open stays open: its closing is the recorder's. */
+  finish(): EngineEvent[] {
+    this.unpark(undefined)
+    this.tell(...this.ledger.announceRest(this.conversation))
+    if (this.strange.size > 0) {
+      const list = [...this.strange].map(([what, times]) => `${what} ×${times}`).join(', ')
+      this.notice('AGY_UNKNOWN_FRAMES', `The CLI sent frames that this version does not know: ${list}.`)
+    }
+    this.order.release()
+    return this.order.take()
+  }
+
+  /** What the frames said in all. */
+  summary(): FoldSummary {
+    const { result, text, understood, toolSucceeded, toolErrors, failedModelCalls } = this
+    return { ...(result && { result }), text, understood, toolSucceeded, toolErrors, failedModelCalls }
+  }
+
+  private tell(...events: EngineEvent[]): void {
+    for (const event of events) {
+      if (event.type === 'tool-call') this.storedText = this.text.length
+      this.order.push(event)
+    }
+  }
+
+  private notice(code: string, message: string): void {
+    this.tell({ type: 'notice', code, message })
+  }
+
+  private tally(what: string): void {
+    this.strange.set(what, (this.strange.get(what) ?? 0) + 1)
+  }
+
+  private step(step: AgyStep): void {
+    this.unpark(undefined)
+    this.conversation = step.conversationId ?? this.conversation
+    if (step.state === 'unknown') this.tally(`state of a "${step.type}" step`)
+    switch (step.type) {
+      case 'agent_response':
+        this.response(step)
+        return
+      case 'tool':
+      case 'subagent':
+      case 'finish':
+        this.tool(step)
+        return
+      case 'error_message':
+        this.failedModelCalls += 1
+        this.notice(
+          'AGY_MODEL_CALL_FAILED',
+          `A model call failed inside the CLI (${this.failedModelCalls} so far); the CLI decides whether it tries again.`,
+        )
+        return
+      // Known steps that carry nothing to show: the prompt's echo, titles, reports of background work, skipped questions.
+      case 'user_input':
+      case 'checkpoint':
+      case 'system_message':
+      case 'title':
+      case 'unknown':
+        return
+      default:
+        this.tally(`step type "${step.type}"`)
+    }
+  }
+
+  private response(step: AgyStep): void {
+    if (step.index !== undefined && this.finishedResponses.has(step.index)) return
+    if (step.text !== undefined) {
+      this.text += step.text
+      this.tell({ type: 'text', text: step.text })
+    }
+    if (step.state === 'ACTIVE') return
+    if (step.index !== undefined) this.finishedResponses.add(step.index)
+    if (step.usage !== undefined) {
+      const usage = { ...NO_TOKENS, ...step.usage }
+      this.tokens = combine(this.tokens, usage, 1)
+      this.tell({ type: 'usage', usage: engineUsage(usage) })
+    }
+  }
+
+  private tool(step: AgyStep): void {
+    const tool: AgyTool = step.tool ?? {}
+    if (step.state !== 'DONE' && step.state !== 'ERROR') {
+      this.tell(...this.ledger.start(this.conversation, step.index, tool))
+      return
+    }
+    // `finish` and `subagent` close a call that was opened as a tool; alone they are steps of the CLI's own.
+    if (step.type === 'finish' && !this.ledger.isUnderWay(step.index)) return
+    const ended = this.ledger.end(this.conversation, step.index, tool)
+    if (ended === undefined) return
+    this.tell(...ended.events)
+    const { id, name } = ended.call
+    const failed = step.state === 'ERROR' || tool.error !== undefined
+    if (failed) {
+      const message = tool.error ?? 'The tool failed; the CLI gave no reason.'
+      this.toolErrors.push(message)
+      this.tell({ type: 'tool-result', id, text: message, isError: true })
+      return
+    }
+    const text = tool.output ?? step.subagents?.join('\n') ?? ''
+    const event = { type: 'tool-result', id, text, isError: false } as const
+    // agy 1.3.1 reports a denied call as DONE without output; only the result's denied_actions tells. So wait for one more frame.
+    if (text === '' && step.type === 'tool' && !QUIET_TOOLS.has(name)) this.parked = { name, event }
+    else this.settle(event)
+  }
+
+  private settle(event: Extract<EngineEvent, { type: 'tool-result' }>): void {
+    if (event.isError) this.toolErrors.push(event.text)
+    else this.toolSucceeded = true
+    this.tell(event)
+  }
+
+  private unpark(result: AgyResult | undefined): void {
+    if (this.parked === undefined) return
+    const { name, event } = this.parked
+    this.parked = undefined
+    const denied = result !== undefined && deniesCall(result, name)
+    this.settle(
+      denied ? { ...event, isError: true, text: 'Permission denied: the CLI cannot ask in headless mode.' } : event,
+    )
+  }
+
+  private close(result: AgyResult): void {
+    this.result = result
+    this.conversation = result.conversationId ?? this.conversation
+    this.unpark(result)
+    this.reconcileText(result.response)
+    // A figure that the result does not tell is what the steps say.
+    this.reconcileTokens({ ...this.tokens, ...result.usage })
+  }
+
+  /**
+   * The result repeats the whole answer, and where it differs from the deltas it is the better text: the deltas of some
+   * versions lose characters. What was shown is never shown twice: a missing tail is told as one more piece, anything
+   * else replaces the stored text of the last segment only.
+   */
+  private reconcileText(response: string): void {
+    if (response === '' || response === this.text) return
+    if (response.startsWith(this.text)) {
+      this.tell({ type: 'text', text: response.slice(this.text.length) })
+      this.text = response
+      return
+    }
+    const stored = this.text.slice(0, this.storedText)
+    const settled = response.startsWith(stored) ? response.slice(stored.length) : ''
+    if (settled === '') {
+      this.notice(
+        'AGY_TEXT_DIFFERS',
+        'The CLI repeated its answer with other words than it streamed; the streamed text is kept.',
+      )
+      return
+    }
+    this.tell({ type: 'text-settled', text: settled })
+    this.text = response
+  }
+
+  /** The conversation is fresh, so the result's figures are the run's: what the steps did not tell rides on the last message. */
+  private reconcileTokens(total: Tokens): void {
+    const rest = combine(total, this.tokens, -1)
+    const figures = Object.values(rest)
+    if (figures.every(figure => figure === 0) || Object.values(total).every(figure => figure === 0)) return
+    if (figures.some(figure => figure < 0)) {
+      this.notice('AGY_USAGE_DIFFERS', 'The CLI reported fewer tokens in all than in its steps; the steps are counted.')
+      return
+    }
+    this.tokens = total
+    this.tell({ type: 'usage', usage: engineUsage(rest) })
+  }
+}
+
+/** Whether the result says that the call before it, which looked finished, was in truth denied. */
+function deniesCall(result: AgyResult, tool: string): boolean {
+  if (result.deniedActions.length === 0) return result.status === 'CANCELED'
+  return result.deniedActions.some(action => ACTION_TOOLS[action]?.includes(tool) ?? true)
+}

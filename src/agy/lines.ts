@@ -1,0 +1,60 @@
+/**
+ * Cuts the CLI's stdout into lines, on LF only: a JSON string may hold U+2028, which other splitters cut at.
+ *
+ * It stands in front of the NDJSON parser because that one scans its whole buffer again at each chunk (seconds for one
+ * large line) and loses oversized and malformed lines without an event.
+ */
+
+/** Longest line that is accepted, in bytes. */
+export const MAX_LINE_BYTES = 16 * 1024 * 1024
+
+const LF = 0x0a
+
+/** A complete line without its LF, or the size in bytes of one that was dropped for its length. */
+export type Line = { readonly text: string } | { readonly droppedBytes: number }
+
+/** Bounded splitter; holds at most one unfinished line. */
+export class LineSplitter {
+  private parts: Buffer[] = []
+  private size = 0
+  private readonly maxBytes: number
+
+  /** @param maxBytes - longest accepted line in bytes. */
+  constructor(maxBytes: number = MAX_LINE_BYTES) {
+    this.maxBytes = maxBytes
+  }
+
+  /** Take the next bytes; returns the lines that they complete, blank ones left out. */
+  push(chunk: Buffer): Line[] {
+    const lines: Line[] = []
+    let start = 0
+    for (let end = chunk.indexOf(LF); end >= 0; end = chunk.indexOf(LF, start)) {
+      this.keep(chunk.subarray(start, end))
+      lines.push(...this.complete())
+      start = end + 1
+    }
+    this.keep(chunk.subarray(start))
+    return lines
+  }
+
+  /** The stream ended; returns the last line if it had no LF. */
+  end(): Line[] {
+    return this.complete()
+  }
+
+  private keep(part: Buffer): void {
+    this.size += part.length
+    if (this.size > this.maxBytes) this.parts = []
+    else if (part.length > 0) this.parts.push(part)
+  }
+
+  private complete(): Line[] {
+    const { size } = this
+    // A whole line is decoded at once, so a character split between two chunks is not cut.
+    const text = size > this.maxBytes ? undefined : Buffer.concat(this.parts).toString('utf8')
+    this.parts = []
+    this.size = 0
+    if (text === undefined) return [{ droppedBytes: size }]
+    return text.trim() === '' ? [] : [{ text }]
+  }
+}

@@ -1,0 +1,135 @@
+/**
+ * The calls of one run: who they are, which one is open, and what has to wait for it.
+ *
+ * The CLI has no call ids and no promise of order, while a dsh step may hold one open call at a time. So each call gets
+ * a synthesized id, and everything that arrives while a call is open waits in line until that call has its result.
+ */
+import type { EngineEvent } from '../engine/contract.ts'
+import type { AgyTool } from './wire.ts'
+
+/** One call of the run. */
+export interface Call {
+  readonly id: string
+  readonly name: string
+  readonly arguments: string
+  settled: boolean
+}
+
+type CallEvent = Extract<EngineEvent, { type: 'tool-call' | 'tool-result' }>
+
+/** Puts the events of a run in an order that a dsh log can hold. */
+export class OrderedEvents {
+  private readonly waiting: EngineEvent[] = []
+  private readonly ready: EngineEvent[] = []
+  private open: string | undefined
+
+  /** Add an event; it comes out of `take` as soon as no open call stands before it. */
+  push(event: EngineEvent): void {
+    this.waiting.push(event)
+    this.advance()
+  }
+
+  /** The run is over: an open call will never settle, so what waited for it comes out behind it. */
+  release(): void {
+    while (this.waiting.length > 0) {
+      this.open = undefined
+      this.advance()
+    }
+  }
+
+  /** All events that may be told now, in order. */
+  take(): EngineEvent[] {
+    return this.ready.splice(0)
+  }
+
+  private advance(): void {
+    for (;;) {
+      const at = this.open === undefined ? 0 : this.waiting.findIndex(event => this.settlesOpenCall(event))
+      const event = at < 0 ? undefined : this.waiting.splice(at, 1)[0]
+      if (event === undefined) return
+      if (event.type === 'tool-call') this.open = event.id
+      if (event.type === 'tool-result') this.open = undefined
+      this.ready.push(event)
+    }
+  }
+
+  private settlesOpenCall(event: EngineEvent): boolean {
+    return event.type === 'tool-result' && event.id === this.open
+  }
+}
+
+/** Names the calls of a run and turns the CLI's repeated, partial or missing tool frames into one call and one result. */
+export class ToolLedger {
+  private readonly calls = new Map<number | undefined, Call>()
+  private readonly uses = new Map<number | undefined, number>()
+  /** Calls seen without parameters so far: they are announced when the parameters arrive, or with their result. */
+  private readonly unannounced = new Map<number | undefined, AgyTool>()
+
+  /** Whether the step of this index is a call that is under way. */
+  isUnderWay(index: number | undefined): boolean {
+    return this.unannounced.has(index) || this.calls.get(index)?.settled === false
+  }
+
+  /**
+   * A tool started, or said again that it runs.
+   *
+   * @param conversation - the id that the call's id starts with.
+   * @returns the announcement, unless it was made before or the parameters are still to come.
+   */
+  start(conversation: string, index: number | undefined, tool: AgyTool): CallEvent[] {
+    if (this.isRepeat(index, tool)) return []
+    const known = { ...this.unannounced.get(index), ...tool }
+    if (known.parameters === undefined) {
+      this.unannounced.set(index, known)
+      return []
+    }
+    return [this.announce(conversation, index, known)]
+  }
+
+  /**
+   * A tool ended. A tool that was never announced is announced first.
+   *
+   * @returns the call with its announcement, or nothing when the call has its result already.
+   */
+  end(conversation: string, index: number | undefined, tool: AgyTool): { call: Call; events: CallEvent[] } | undefined {
+    const open = this.calls.get(index)
+    if (open !== undefined && !open.settled) {
+      open.settled = true
+      return { call: open, events: [] }
+    }
+    if (this.isRepeat(index, tool)) return undefined
+    const events = [this.announce(conversation, index, { ...this.unannounced.get(index), ...tool })]
+    const call = this.calls.get(index) as Call
+    call.settled = true
+    return { call, events }
+  }
+
+  /** Announce, with what is known of them, the calls that never told their parameters. */
+  announceRest(conversation: string): CallEvent[] {
+    return [...this.unannounced].map(([index, tool]) => this.announce(conversation, index, tool))
+  }
+
+  /** The frame tells nothing new of a call that is already known under this index. */
+  private isRepeat(index: number | undefined, tool: AgyTool): boolean {
+    const call = this.calls.get(index)
+    if (call === undefined) return false
+    if (!call.settled) return true
+    const sameName = tool.name === undefined || tool.name === call.name
+    const sameArguments = tool.parameters === undefined || JSON.stringify(tool.parameters) === call.arguments
+    return sameName && sameArguments
+  }
+
+  private announce(conversation: string, index: number | undefined, tool: AgyTool): CallEvent {
+    this.unannounced.delete(index)
+    const use = (this.uses.get(index) ?? 0) + 1
+    this.uses.set(index, use)
+    const call: Call = {
+      id: `${conversation}-tool-${index ?? 'unnumbered'}${use === 1 ? '' : `-${use}`}`,
+      name: tool.name ?? 'unknown',
+      arguments: JSON.stringify(tool.parameters ?? {}),
+      settled: false,
+    }
+    this.calls.set(index, call)
+    return { type: 'tool-call', id: call.id, name: call.name, arguments: call.arguments }
+  }
+}

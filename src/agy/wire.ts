@@ -1,0 +1,177 @@
+/**
+ * First pure layer: a JSON value from the CLI's stdout becomes an `AgyEvent`.
+ *
+ * Total and tolerant: it never throws, takes frames with extra or missing members, and keeps what it does not know as
+ * `unknown` so that somebody can count it. No policy lives here. The frame facts come from the recordings in `probes/`
+ * (CLI versions 1.1.8 to 1.3.2).
+ */
+
+/**
+ * Token counts as the CLI words them: cache reads are disjoint from the input, thinking is part of the output. Results
+ * of 1.1.8 do not tell the last two.
+ */
+export interface AgyUsage {
+  readonly input: number
+  readonly output: number
+  readonly thinking?: number
+  readonly cacheRead?: number
+}
+
+/** What a tool frame says of its call. `parameters` lacks file contents, which the CLI strips. */
+export interface AgyTool {
+  readonly name?: string
+  readonly parameters?: Readonly<Record<string, unknown>>
+  readonly output?: string
+  readonly error?: string
+}
+
+/** One `step_update` frame. The pair of conversation id and index is the only identity that a step has. */
+export interface AgyStep {
+  readonly conversationId?: string
+  readonly index?: number
+  readonly state: 'ACTIVE' | 'DONE' | 'ERROR' | 'unknown'
+  /** The CLI's own word, also when it is a new one. */
+  readonly type: string
+  readonly text?: string
+  readonly usage?: AgyUsage
+  readonly tool?: AgyTool
+  /** One line for each subagent that the step started. */
+  readonly subagents?: readonly string[]
+}
+
+/** The `result` frame that closes a turn of the CLI. */
+export interface AgyResult {
+  readonly conversationId?: string
+  readonly status: string
+  readonly response: string
+  readonly error?: string
+  readonly usage?: AgyUsage
+  /** Names of the actions that headless mode denied by itself. */
+  readonly deniedActions: readonly string[]
+}
+
+/** One decoded line of the CLI's stdout. */
+export type AgyEvent =
+  | {
+      readonly kind: 'init'
+      readonly conversationId?: string
+      readonly model?: string
+      readonly permissionMode?: string
+    }
+  | { readonly kind: 'step'; readonly step: AgyStep }
+  | { readonly kind: 'result'; readonly result: AgyResult }
+  | { readonly kind: 'command-result'; readonly name: string; readonly data: unknown }
+  | { readonly kind: 'unknown'; readonly event: string }
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+
+const fields = (value: unknown): Fields => (isFields(value) ? value : {})
+
+/** Present only if the member is there with the right type: an ill-typed member counts as missing. */
+function optional<K extends string, T>(key: K, value: T | undefined): { readonly [P in K]?: T } {
+  return value === undefined ? {} : ({ [key]: value } as { [P in K]: T })
+}
+
+const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
+const filled = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
+const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0)
+
+function usage(value: unknown): AgyUsage | undefined {
+  if (!isFields(value)) return undefined
+  return {
+    input: count(value.input_tokens),
+    output: count(value.output_tokens),
+    ...(value.thinking_tokens === undefined ? {} : { thinking: count(value.thinking_tokens) }),
+    ...(value.cache_read_tokens === undefined ? {} : { cacheRead: count(value.cache_read_tokens) }),
+  }
+}
+
+function errorText(value: unknown): string | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value === 'string') return value
+  return text(fields(value).message) ?? JSON.stringify(value)
+}
+
+function tool(step: Fields): AgyTool | undefined {
+  const info = step.tool_info
+  const name = filled(fields(info).name) ?? filled(step.tool_name)
+  if (!isFields(info)) return name === undefined ? undefined : { name }
+  return {
+    ...optional('name', name),
+    ...optional('parameters', isFields(info.parameters) ? info.parameters : undefined),
+    ...optional('output', text(info.output)),
+    ...optional('error', errorText(info.error)),
+  }
+}
+
+function subagents(step: Fields): readonly string[] | undefined {
+  const list = fields(step.subagent_info).subagents
+  if (!Array.isArray(list)) return undefined
+  return list.map(entry => {
+    const agent = fields(entry)
+    const who = [filled(agent.role), filled(agent.type_name)].filter(part => part !== undefined).join(', ')
+    return `${who || 'subagent'}: ${text(agent.initial_prompt) ?? ''}`.trimEnd()
+  })
+}
+
+const STATES: ReadonlySet<unknown> = new Set(['ACTIVE', 'DONE', 'ERROR'])
+
+function step(value: Fields): AgyStep {
+  return {
+    ...optional('conversationId', filled(value.conversation_id)),
+    ...optional('index', Number.isSafeInteger(value.step_index) ? (value.step_index as number) : undefined),
+    state: STATES.has(value.state) ? (value.state as AgyStep['state']) : 'unknown',
+    type: filled(value.step_type) ?? 'unknown',
+    // No recording holds a thinking delta; text_delta is the only text on the wire.
+    ...optional('text', filled(value.text_delta)),
+    ...optional('usage', usage(value.usage)),
+    ...optional('tool', tool(value)),
+    ...optional('subagents', subagents(value)),
+  }
+}
+
+function result(value: Fields): AgyResult {
+  const denied = Array.isArray(value.denied_actions) ? value.denied_actions : []
+  return {
+    ...optional('conversationId', filled(value.conversation_id)),
+    status: filled(value.status) ?? 'unknown',
+    response: text(value.response) ?? '',
+    ...optional('error', filled(value.error)),
+    ...optional('usage', usage(value.usage)),
+    deniedActions: denied.map(entry => filled(fields(entry).action) ?? filled(fields(entry).display_name) ?? 'unknown'),
+  }
+}
+
+/**
+ * Decode one JSON value of the CLI's stdout.
+ *
+ * @param frame - any JSON value; a line of the stream.
+ * @returns the event; a value of an unknown or missing kind becomes `unknown` with the kind's name.
+ */
+export function decodeFrame(frame: unknown): AgyEvent {
+  const top = fields(frame)
+  switch (top.event) {
+    case 'init': {
+      const init = fields(top.init)
+      return {
+        kind: 'init',
+        ...optional('conversationId', filled(top.conversation_id)),
+        ...optional('model', filled(init.model)),
+        ...optional('permissionMode', filled(init.permission_mode)),
+      }
+    }
+    case 'step_update':
+      return { kind: 'step', step: step(fields(top.step_update)) }
+    case 'result':
+      return { kind: 'result', result: result(fields(top.result)) }
+    case 'command_result': {
+      const command = fields(top.command)
+      return { kind: 'command-result', name: filled(command.name) ?? 'unknown', data: command.data }
+    }
+    default:
+      return { kind: 'unknown', event: filled(top.event) ?? 'unnamed' }
+  }
+}

@@ -1,0 +1,49 @@
+import { describe, expect, test } from 'vitest'
+import { FrameParser } from '../../src/agy/frames.ts'
+import { type Line, LineSplitter } from '../../src/agy/lines.ts'
+
+function split(bytes: Buffer, pieceSize: number, maxBytes?: number): Line[] {
+  const splitter = new LineSplitter(maxBytes)
+  const lines: Line[] = []
+  for (let at = 0; at < bytes.length; at += pieceSize) lines.push(...splitter.push(bytes.subarray(at, at + pieceSize)))
+  return [...lines, ...splitter.end()]
+}
+
+describe('lines', () => {
+  const stream = Buffer.from('{"a":"é\u2028\u2029"}\r\n\n  \n{"b":"漢字"}\n{"c":1}')
+
+  test.each([1, 2, 3, 7, 1000])('are cut at LF alone, whatever the pieces (%i bytes)', size => {
+    expect(split(stream, size)).toEqual([
+      { text: '{"a":"é\u2028\u2029"}\r' },
+      { text: '{"b":"漢字"}' },
+      { text: '{"c":1}' },
+    ])
+  })
+
+  test('a line over the bound is dropped and named, and the next one is whole', () => {
+    const long = Buffer.from(`${'x'.repeat(50)}\n{"a":1}\n`)
+    for (const size of [1, 8, 1000]) expect(split(long, size, 20)).toEqual([{ droppedBytes: 50 }, { text: '{"a":1}' }])
+  })
+})
+
+describe('frames', () => {
+  const parser = new FrameParser()
+  const parse = (text: string) => parser.parse({ text })
+
+  test('an object is a frame', () => {
+    expect(parse('{"a":"\u2028"}\r')).toEqual({ value: { a: '\u2028' } })
+  })
+
+  test.each(['Fetching available models...', 'null', '[1]', '{"a":', '"x"'])(
+    '%s is a problem, and the next line is read',
+    text => {
+      expect(parse(text)).toEqual({ problem: text })
+      expect(parse('{"b":2}')).toEqual({ value: { b: 2 } })
+    },
+  )
+
+  test('a dropped line and a long one are told shortly', () => {
+    expect(parser.parse({ droppedBytes: 9 })).toEqual({ problem: 'a line of 9 bytes, which is too long' })
+    expect(parse('x'.repeat(500))).toEqual({ problem: `${'x'.repeat(120)}…` })
+  })
+})
