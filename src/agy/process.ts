@@ -1,0 +1,234 @@
+/**
+ * The only impure file of this room: spawns one child, cuts its stdout into lines, keeps the end of its stderr, and
+ * sees to it that the child and everything it started are gone before the run is over.
+ *
+ * Killing is done to the whole process group (the tree on Windows), since the CLI starts helpers that outlive it.
+ */
+import type { Readable } from 'node:stream'
+import { execa } from 'execa'
+import type { Launch } from './launch.ts'
+import { type Line, LineSplitter } from './lines.ts'
+import type { ChildExit } from './outcome.ts'
+
+/** How long the child is given at each rung of the ladder, in milliseconds. */
+export interface Grace {
+  /** From the end of stdin and of the answer until SIGTERM. */
+  readonly exitMs: number
+  /** From SIGTERM until SIGKILL, and from the exit until a pipe held open by somebody else is let go. */
+  readonly killMs: number
+}
+
+export const DEFAULT_GRACE: Grace = { exitMs: 2_000, killMs: 2_000 }
+
+/** Bytes of stderr that are kept; the end says most. */
+const STDERR_BYTES = 16 * 1024
+
+/** One running child. */
+export interface AgyChild {
+  /** Lines of stdout until it ends. */
+  readonly lines: AsyncIterable<Line>
+  /** Stop reading and end the child: wait for it, then SIGTERM, then SIGKILL. Safe to call more than once. */
+  settle(): Promise<void>
+  /** The same without the wait. */
+  stop(): Promise<void>
+  /** Resolves when the child has left and both pipes are drained or let go. */
+  readonly left: Promise<ChildExit>
+  /** The end of what it wrote to stderr so far. */
+  stderr(): string
+}
+
+/** The program could not be started at all. */
+export class SpawnFailure extends Error {
+  /** The system's own code, such as `EACCES` or `ENOENT`. */
+  readonly code: string
+
+  constructor(code: string, message: string) {
+    super(message)
+    this.name = 'SpawnFailure'
+    this.code = code
+  }
+}
+
+const groups = new Set<number>()
+
+// A host that exits without unloading its plugins must not leave a child behind. (SIGKILL cannot be heard.)
+process.on('exit', () => {
+  for (const pid of groups) killTree(pid, 'SIGKILL')
+})
+
+function killTree(pid: number, signal: NodeJS.Signals): void {
+  if (process.platform === 'win32') {
+    // Windows has no groups and no signals: taskkill ends the tree. Unproven here: no Windows was at hand.
+    const force = signal === 'SIGKILL' ? ['/F'] : []
+    execa('taskkill', ['/PID', String(pid), '/T', ...force], { reject: false, windowsHide: true, stdio: 'ignore' })
+    return
+  }
+  try {
+    process.kill(-pid, signal)
+  } catch (error) {
+    // Nobody left in the group is what we want.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error
+  }
+}
+
+/** Wait for a promise at most so long; tells whether it settled in time. */
+async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>(resolve => {
+    timer = setTimeout(() => resolve(false), ms)
+  })
+  try {
+    return await Promise.race([promise.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+/**
+ * Spawn a child, give it its one line of stdin, and close stdin.
+ *
+ * @throws SpawnFailure when the system refuses to start it.
+ */
+export async function spawnAgy(launch: Launch, grace: Grace = DEFAULT_GRACE): Promise<AgyChild> {
+  const child = execa(launch.file, launch.args, {
+    cwd: launch.cwd,
+    env: launch.env,
+    extendEnv: false,
+    // A pipe, always: on a terminal or /dev/null a signed-out CLI waits a minute and prints a sign-in address.
+    stdin: 'pipe',
+    stdout: 'pipe',
+    stderr: 'pipe',
+    buffer: false,
+    reject: false,
+    windowsHide: true,
+    // Its own group, so that helpers can be ended with it.
+    detached: process.platform !== 'win32',
+    cleanup: false,
+  })
+  const { pid } = child
+  if (pid === undefined) {
+    const result = await child
+    throw new SpawnFailure(result.code ?? 'UNKNOWN', result.originalMessage ?? 'the program could not be started')
+  }
+  groups.add(pid)
+
+  const exited = new Promise<ChildExit>(resolve => {
+    child.nodeChildProcess.once('exit', (code, signal) => {
+      resolve({ ...(code === null ? {} : { code }), ...(signal === null ? {} : { signal }) })
+    })
+  })
+  const stdoutEnded = ended(child.stdout)
+  const stderrEnded = ended(child.stderr)
+  const stderr = keepTail(child.stderr)
+
+  // The child may die before it reads: EPIPE is no failure of ours, its exit tells what happened.
+  child.stdin.on('error', () => {})
+  child.stdin.end(launch.stdin)
+
+  const left = exited.then(async exit => {
+    // The leader is gone; what it left running would hold the pipes.
+    killTree(pid, 'SIGTERM')
+    if (!(await within(Promise.all([stdoutEnded, stderrEnded]), grace.killMs))) {
+      killTree(pid, 'SIGKILL')
+      child.stdout.destroy()
+      child.stderr.destroy()
+    }
+    killTree(pid, 'SIGKILL')
+    groups.delete(pid)
+    return exit
+  })
+
+  let ladder: Promise<void> | undefined
+  let hurry: () => void = () => {}
+  const hurried = new Promise<void>(resolve => {
+    hurry = resolve
+  })
+  const climb = async (): Promise<void> => {
+    // Nobody reads any more, and a full pipe would keep the child from leaving.
+    child.stdout.resume()
+    if (!(await within(Promise.race([exited, hurried]), grace.exitMs)) || !(await within(exited, 0))) {
+      killTree(pid, 'SIGTERM')
+      if (!(await within(exited, grace.killMs))) killTree(pid, 'SIGKILL')
+    }
+    await left
+  }
+  const settle = (): Promise<void> => {
+    ladder ??= climb()
+    return ladder
+  }
+
+  return {
+    lines: readLines(child.stdout, left),
+    left,
+    stderr,
+    settle,
+    stop: () => {
+      hurry()
+      return settle()
+    },
+  }
+}
+
+/** What a subcommand answered. */
+export interface Answer {
+  readonly stdout: string
+  readonly stderr: string
+  readonly exitCode: number | undefined
+  readonly timedOut: boolean
+}
+
+/**
+ * Run a subcommand, such as `agy models`, to its end.
+ *
+ * @param limitMs - it is ended when it takes longer.
+ * @param signal - ends it at once.
+ */
+export async function askAgy(
+  file: string,
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  limitMs: number,
+  signal: AbortSignal,
+): Promise<Answer> {
+  const { stdout, stderr, exitCode, timedOut } = await execa(file, args, {
+    env,
+    extendEnv: false,
+    // A pipe that is closed at once: up to 1.1.22 a subcommand hangs while its stdin is open.
+    input: '',
+    timeout: limitMs,
+    forceKillAfterDelay: DEFAULT_GRACE.killMs,
+    cancelSignal: signal,
+    reject: false,
+    windowsHide: true,
+  })
+  return { stdout, stderr, exitCode, timedOut }
+}
+
+function ended(stream: Readable): Promise<void> {
+  return new Promise(resolve => {
+    stream.once('close', resolve)
+    stream.once('end', resolve)
+  })
+}
+
+async function* readLines(stdout: Readable, left: Promise<unknown>): AsyncIterable<Line> {
+  const splitter = new LineSplitter()
+  try {
+    // Who stops reading early still wants the pipe drained: a child with a broken pipe would end in an error of its own.
+    for await (const chunk of stdout.iterator({ destroyOnReturn: false })) yield* splitter.push(chunk as Buffer)
+  } catch (error) {
+    // We let go of the pipe because somebody else held it open after the exit.
+    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+  }
+  yield* splitter.end()
+  await left
+}
+
+function keepTail(stream: Readable): () => string {
+  let tail = Buffer.alloc(0)
+  stream.on('data', (chunk: Buffer) => {
+    tail = Buffer.concat([tail, chunk]).subarray(-STDERR_BYTES)
+  })
+  stream.on('error', () => {})
+  return () => tail.toString('utf8')
+}

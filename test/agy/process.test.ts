@@ -1,0 +1,95 @@
+import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { Launch } from '../../src/agy/launch.ts'
+import { type AgyChild, spawnAgy } from '../../src/agy/process.ts'
+import { privateFolder } from '../support/folders.ts'
+
+const GRACE = { exitMs: 300, killMs: 300 }
+
+/** A child that runs a shell script in place of the CLI. */
+async function start(script: string, more: Partial<Launch> = {}): Promise<{ child: AgyChild; folder: string }> {
+  const folder = privateFolder()
+  const file = join(folder, 'agy')
+  writeFileSync(file, `#!/bin/sh\n${script}\n`)
+  chmodSync(file, 0o755)
+  const launch = { file, args: [], cwd: folder, env: { PATH: process.env.PATH ?? '' }, stdin: 'hello\n', ...more }
+  return { child: await spawnAgy(launch, GRACE), folder }
+}
+
+async function read(child: AgyChild): Promise<string[]> {
+  const lines: string[] = []
+  for await (const line of child.lines) lines.push('text' in line ? line.text : `dropped ${line.droppedBytes}`)
+  return lines
+}
+
+/** A process that has ended may wait for some time until init takes note of it. */
+const running = (pid: number): boolean => {
+  try {
+    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
+  } catch {
+    return false
+  }
+}
+
+test('stdin arrives and is closed, both streams are read, the exit is told', async () => {
+  const { child } = await start('cat; echo oops >&2; exit 3')
+  expect(await read(child)).toEqual(['hello'])
+  expect(await child.left).toEqual({ code: 3 })
+  expect(child.stderr()).toBe('oops\n')
+})
+
+test('a child that dies before it reads a large prompt is no error of ours', async () => {
+  const { child } = await start('exit 0', { stdin: `${'x'.repeat(5_000_000)}\n` })
+  expect(await read(child)).toEqual([])
+  expect(await child.left).toEqual({ code: 0 })
+})
+
+test('only the end of a long stderr is kept', async () => {
+  const { child } = await start('head -c 200000 /dev/zero | tr "\\0" "x" >&2; echo END >&2')
+  await child.left
+  expect(child.stderr().length).toBe(16 * 1024)
+  expect(child.stderr()).toMatch(/END\n$/)
+})
+
+test('what cannot be started is refused with the system code', async () => {
+  await expect(start('', { cwd: '/nowhere/at/all' })).rejects.toMatchObject({ name: 'SpawnFailure', code: 'ENOENT' })
+})
+
+describe('everything the child started is gone when it is settled', () => {
+  test('a child that leaves by itself is given the time to', async () => {
+    const { child } = await start('cat >/dev/null; echo done; exit 0')
+    expect(await read(child)).toEqual(['done'])
+    await child.settle()
+    expect(await child.left).toEqual({ code: 0 })
+  })
+
+  test('one that stays is ended', async () => {
+    const { child } = await start('echo ready; exec sleep 600')
+    for await (const _line of child.lines) break
+    await child.settle()
+    expect(await child.left).toEqual({ signal: 'SIGTERM' })
+  })
+
+  test('one that ignores SIGTERM is killed', async () => {
+    const { child } = await start("trap '' TERM; echo ready; while :; do sleep 0.05; done")
+    for await (const _line of child.lines) break
+    await child.stop()
+    expect(await child.left).toEqual({ signal: 'SIGKILL' })
+  })
+
+  test('so is a grandchild that holds the pipes', async () => {
+    const { child, folder } = await start('sleep 600 & echo $! > grandchild; echo ready; exit 0')
+    expect(await read(child)).toEqual(['ready'])
+    const pid = Number(readFileSync(join(folder, 'grandchild'), 'utf8'))
+    await child.left
+    expect(running(pid)).toBe(false)
+  })
+
+  test('and one that writes for ever', async () => {
+    const { child } = await start('yes')
+    for await (const _line of child.lines) break
+    await child.settle()
+    expect(await child.left).toMatchObject({ signal: expect.stringMatching(/SIG(TERM|PIPE)/) })
+  })
+})
