@@ -1,0 +1,112 @@
+/**
+ * The engine's configuration.
+ *
+ * A plugin that fails to mount would leave dsh without any agent factory, so a bad value never fails the mount: it is
+ * kept, and each hosted step says what is wrong. dsh's own loop goes on.
+ */
+import z from '@deepseek-ai/schemastery'
+import { AgentLoop } from './host/agent-loop.ts'
+
+/** What a deployment may set in the row `agy`. */
+export interface EngineConfig {
+  bin?: string
+  env: Record<string, string | null>
+  model?: string
+  mode?: 'accept-edits'
+  effort?: 'low' | 'medium' | 'high'
+  sandbox: boolean
+  dangerouslySkipPermissions: boolean
+}
+
+/** Schema of {@link EngineConfig}. */
+export const EngineSchema = z.object({
+  bin: z.string().description('Absolute path of the CLI, or a name to look for instead of `agy`.'),
+  env: z
+    .dict(z.union([z.string(), z.const(null)]))
+    .default({})
+    .description('Entries on top of the scrubbed parent environment; `null` removes a name.'),
+  model: z.string().description('Model of sessions that picked the default entry; a name from `agy models`.'),
+  mode: z.union([z.const('accept-edits' as const)]).description("`--mode`; absent leaves the CLI's own mode."),
+  effort: z
+    .union([z.const('low' as const), z.const('medium' as const), z.const('high' as const)])
+    .description("Resolved into the model's name."),
+  sandbox: z.boolean().default(true).description('`--sandbox`: confines terminal commands, not file writes.'),
+  dangerouslySkipPermissions: z
+    .boolean()
+    .default(false)
+    .description('`--dangerously-skip-permissions`: the CLI runs every tool without asking.'),
+})
+
+/** A configuration that was refused: which key, which rule, and the way out. */
+export interface ConfigProblem {
+  readonly code: 'AGY_CONFIG_INVALID'
+  readonly problem: string
+}
+
+type LoopConfig = ConstructorParameters<typeof AgentLoop>[1]
+
+/** The row's configuration, taken apart. */
+export interface ReadConfig {
+  /** The part that belongs to dsh's own loop, whose factory this plugin replaces. */
+  readonly loop: LoopConfig
+  readonly engine: EngineConfig | ConfigProblem
+}
+
+const LOOP_KEYS = Object.keys(AgentLoop.Config.dict ?? {})
+const ENGINE_KEYS = Object.keys(EngineSchema.dict ?? {})
+
+const refused = (problem: string): ConfigProblem => ({ code: 'AGY_CONFIG_INVALID', problem })
+
+function withKeys(raw: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(raw).filter(([key]) => keys.includes(key)))
+}
+
+/** The host's own schema fills in its defaults. */
+const readLoop = (raw: Record<string, unknown>): LoopConfig => AgentLoop.Config(raw as unknown as LoopConfig)
+
+function readEngine(raw: Readonly<Record<string, unknown>>): EngineConfig | ConfigProblem {
+  const unknown = Object.keys(raw).filter(key => !LOOP_KEYS.includes(key) && !ENGINE_KEYS.includes(key))
+  if (unknown.length > 0) {
+    return refused(
+      `Unknown key "${unknown.join('", "')}" in the configuration of the agy engine. It takes ${ENGINE_KEYS.join(', ')}; correct or remove the key.`,
+    )
+  }
+  if (raw.mode === 'plan') {
+    return refused(
+      'The key "mode" is "plan", which is refused: headless agy approves its own plan and goes on to write. Leave mode out.',
+    )
+  }
+  for (const key of ENGINE_KEYS) {
+    try {
+      EngineSchema.dict?.[key]?.(raw[key] as never)
+    } catch (error) {
+      const rule = error instanceof Error ? error.message : String(error)
+      return refused(`The key "${key}" of the agy engine has a value of the wrong kind: ${rule}. Correct or remove it.`)
+    }
+  }
+  return EngineSchema(withKeys(raw, ENGINE_KEYS) as never) as EngineConfig
+}
+
+/**
+ * Read the row's raw configuration; never throws.
+ *
+ * @param raw - whatever the row holds.
+ */
+export function readConfig(raw: unknown): ReadConfig {
+  if (raw !== undefined && raw !== null && (typeof raw !== 'object' || Array.isArray(raw))) {
+    return {
+      loop: readLoop({}),
+      engine: refused('The configuration of the agy engine is not a map of keys to values.'),
+    }
+  }
+  const values = (raw ?? {}) as Readonly<Record<string, unknown>>
+  try {
+    return { loop: readLoop(withKeys(values, LOOP_KEYS)), engine: readEngine(values) }
+  } catch (error) {
+    const rule = error instanceof Error ? error.message : String(error)
+    return {
+      loop: readLoop({}),
+      engine: refused(`A key of dsh's own loop in the row of the agy engine is wrong: ${rule}.`),
+    }
+  }
+}

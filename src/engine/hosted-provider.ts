@@ -1,0 +1,73 @@
+/** The provider of a hosted engine: lists its models for the picker and marks their route as served. */
+import {
+  type GenerateOptions,
+  LlmAdapter,
+  LlmError,
+  type LlmModelInfo,
+  type LlmResolvedModelInfo,
+  type StreamChunk,
+} from '../host/llm.ts'
+
+/** A model as a catalogue knows it. */
+export interface CatalogueModel {
+  readonly id: string
+  readonly name: string
+}
+
+/** Where a provider has its models from. */
+export interface Catalogue {
+  /** What can be picked; the very first list is waited for at most so many milliseconds. */
+  list(waitMs: number): Promise<readonly CatalogueModel[]>
+  /** The model of one id, also of one that no list holds. */
+  entry(id: string): CatalogueModel
+}
+
+/** How long a picker waits for the very first list, in milliseconds. */
+const FIRST_LIST_MS = 3_000
+
+/** Adapter of one hosted provider route. */
+export class HostedProvider extends LlmAdapter {
+  private readonly displayName: string
+  private readonly catalogue: Catalogue
+
+  /** @param displayName - the provider's name in pickers. */
+  constructor(displayName: string, catalogue: Catalogue) {
+    super()
+    this.displayName = displayName
+    this.catalogue = catalogue
+  }
+
+  override providerInfo(provider: string) {
+    return { id: provider, name: this.displayName }
+  }
+
+  override async listModels(provider: string): Promise<readonly LlmModelInfo[]> {
+    const models = await this.catalogue.list(FIRST_LIST_MS)
+    return models.map(model => info(provider, model))
+  }
+
+  override resolveModel(provider: string, model: string): Promise<LlmResolvedModelInfo> {
+    return Promise.resolve(info(provider, this.catalogue.entry(model)))
+  }
+
+  // biome-ignore lint/correctness/useYield: the host's contract is a stream, and this one is refused.
+  override async *stream(options: GenerateOptions): AsyncIterable<StreamChunk> {
+    if (options.purpose !== undefined) {
+      throw new LlmError(
+        `${this.displayName} does not serve calls of the purpose "${options.purpose}" yet; name another model for them.`,
+        'ENGINE_AUXILIARY_UNSERVED',
+      )
+    }
+    throw new LlmError(
+      "A hosted model was called by dsh's own loop, which only happens when this dsh is built differently from the versions that the engine knows. See the README for the versions that were really run.",
+      'ENGINE_HOST_UNSUPPORTED',
+    )
+  }
+}
+
+const info = (provider: string, model: CatalogueModel): LlmModelInfo => ({
+  provider,
+  id: model.id,
+  name: model.name,
+  inputModalities: ['text'],
+})

@@ -1,0 +1,65 @@
+/** One run of an engine, held across the dsh steps that it spans: a step takes events from it and leaves the rest. */
+import type { EngineEvent, HostedEngine, StepRequest } from './contract.ts'
+
+/** What a run was started for; a step that wants something else needs a run of its own. */
+export interface RunPurpose {
+  readonly engine: HostedEngine
+  readonly model: string
+  readonly effort: string | undefined
+}
+
+/** A started run. */
+export class HostedRun {
+  readonly purpose: RunPurpose
+  private readonly events: AsyncGenerator<EngineEvent, void, undefined>
+  private readonly own = new AbortController()
+  private ahead: EngineEvent | undefined
+  private seenSeq: number
+
+  /**
+   * @param purpose - what is run.
+   * @param request - handed to the engine, with a stop of our own joined to its signal.
+   * @param seenSeq - the log position that the prompt was made from.
+   */
+  constructor(purpose: RunPurpose, request: StepRequest, seenSeq: number) {
+    this.purpose = purpose
+    this.seenSeq = seenSeq
+    this.events = purpose.engine.run({ ...request, signal: AbortSignal.any([request.signal, this.own.signal]) })
+  }
+
+  /** The next event, which stays until `take`. */
+  async peek(): Promise<EngineEvent> {
+    if (this.ahead === undefined) {
+      const { value, done } = await this.events.next()
+      if (done) throw new Error(`engine "${this.purpose.engine.id}" ended its run without saying how`)
+      this.ahead = value
+    }
+    return this.ahead
+  }
+
+  /** Take the event that `peek` showed. */
+  take(): void {
+    this.ahead = undefined
+  }
+
+  /** The log up to here is what the run has been told of, or has told itself. */
+  knows(seq: number): void {
+    this.seenSeq = seq
+  }
+
+  /** Whether the run still answers what is asked: same model, and nothing was said that it did not hear. */
+  serves(purpose: RunPurpose, log: readonly { readonly type: string }[]): boolean {
+    return (
+      purpose.engine === this.purpose.engine &&
+      purpose.model === this.purpose.model &&
+      purpose.effort === this.purpose.effort &&
+      !log.slice(this.seenSeq).some(event => event.type === 'user/message')
+    )
+  }
+
+  /** End the run and whatever it started. */
+  async stop(): Promise<void> {
+    this.own.abort()
+    await this.events.return()
+  }
+}

@@ -1,0 +1,148 @@
+/**
+ * The body of a hosted dsh step: history out, events in, log closed.
+ *
+ * A run of the engine may outlive the step. New text or a new call after the step's message is written opens the next
+ * dsh step (the chat shows one message per step) while the same child goes on.
+ */
+import type { StepVerdict } from '../host/agent-loop.ts'
+import { appendRequest, type RequestFacts, type Session, type StepPlace } from '../host/session-log.ts'
+import type { HostedEngine, Outcome } from './contract.ts'
+import { assertNever } from './contract.ts'
+import { HostedRun, type RunPurpose } from './hosted-run.ts'
+import { StepRecorder } from './step-recorder.ts'
+import { renderTranscript } from './transcript.ts'
+
+/** A step's failure in the form that the host's turn machine understands. */
+export type StepFailure = new (message: string, code: string) => Error
+
+/** Everything that a hosted step is given. */
+export interface HostedStepInput {
+  readonly engine: HostedEngine
+  readonly session: Session
+  readonly place: StepPlace
+  readonly signal: AbortSignal
+  readonly request: RequestFacts
+  /** Whether nothing in this process has written a request header for the session yet. */
+  readonly firstHeader: boolean
+  /** Absolute path of the workspace. */
+  readonly cwd: string
+  /** Make the log durable up to here. */
+  flush(): Promise<unknown>
+  /** Whether the user said something that the next step should hear. */
+  hasPendingInput(): boolean
+  notice(code: string, message: string): void
+  readonly failure: StepFailure
+}
+
+/** Drives the hosted steps of one session, one after the other. */
+export class HostedSteps {
+  private run: HostedRun | undefined
+
+  /**
+   * Run one step.
+   *
+   * @returns the verdict for the turn machine: `null` opens another step.
+   * @throws the turn's abort reason, or a failure that carries the outcome's code.
+   */
+  async step(input: HostedStepInput): Promise<StepVerdict> {
+    const { session, place, signal } = input
+    appendRequest(session, input.request, input.firstHeader)
+    const recorder = new StepRecorder(session, place, input.request)
+    try {
+      const run = await this.runFor(input)
+      return await this.record(run, recorder, input)
+    } catch (error) {
+      // Close the log before anything that takes time: the host may be on its way out.
+      recorder.interrupt()
+      await this.stop()
+      signal.throwIfAborted()
+      throw error
+    }
+  }
+
+  /** End the run that is under way, if any: its turn is over. */
+  async stop(): Promise<void> {
+    const { run } = this
+    this.run = undefined
+    await run?.stop()
+  }
+
+  private async runFor(input: HostedStepInput): Promise<HostedRun> {
+    const { engine, session, place, signal, request, cwd } = input
+    const { model, reasoningEffort } = request.config
+    const purpose: RunPurpose = { engine, model, effort: reasoningEffort }
+    if (this.run?.serves(purpose, session.events)) return this.run
+    await this.stop()
+    // The child acts on its own: what it is told must be durable before it starts.
+    await input.flush()
+    signal.throwIfAborted()
+    this.run = new HostedRun(
+      purpose,
+      {
+        prompt: renderTranscript(session.deriveMessages()),
+        cwd,
+        model,
+        scope: `t${place.turn}s${place.step}`,
+        signal,
+        ...(reasoningEffort === undefined ? {} : { effort: reasoningEffort }),
+      },
+      session.seq,
+    )
+    return this.run
+  }
+
+  private async record(run: HostedRun, recorder: StepRecorder, input: HostedStepInput): Promise<StepVerdict> {
+    for (;;) {
+      const event = await run.peek()
+      if (recorder.belongsToNextStep(event)) return this.rotate(run, recorder, input)
+      run.take()
+      switch (event.type) {
+        case 'text':
+        case 'text-settled':
+        case 'tool-call':
+        case 'usage':
+          recorder.record(event)
+          break
+        case 'tool-result':
+          recorder.record(event)
+          await input.flush()
+          if (!recorder.hasOpenCall && input.hasPendingInput()) {
+            // Steering: the log is the only context, so a new child is told what this one cannot hear.
+            await this.stop()
+            return this.rotate(run, recorder, input)
+          }
+          break
+        case 'notice':
+          input.notice(event.code, event.message)
+          break
+        case 'end':
+          this.run = undefined
+          return this.end(event.outcome, recorder, input)
+        default:
+          assertNever(event)
+      }
+    }
+  }
+
+  private rotate(run: HostedRun, recorder: StepRecorder, { session }: HostedStepInput): StepVerdict {
+    recorder.complete()
+    run.knows(session.seq)
+    return null
+  }
+
+  private end(outcome: Outcome, recorder: StepRecorder, input: HostedStepInput): StepVerdict {
+    switch (outcome.kind) {
+      case 'completed':
+      case 'max-tokens':
+        recorder.complete()
+        return { kind: outcome.kind }
+      case 'aborted':
+        input.signal.throwIfAborted()
+        throw new input.failure('The run was stopped.', 'ENGINE_STOPPED')
+      case 'failed':
+        throw new input.failure(`${outcome.message} ${outcome.hint}`, outcome.code)
+      default:
+        return assertNever(outcome)
+    }
+  }
+}

@@ -1,0 +1,216 @@
+/**
+ * The only writer to the log: turns the events of a run into the log of one dsh step, and closes it validly whatever
+ * happened.
+ *
+ * Order is message, call, result. A step has one message, so whatever would need a second one belongs to the next step.
+ * What streams live is what is stored: the message is assembled from the very chunks that were shown.
+ */
+import {
+  appendCall,
+  appendChunk,
+  appendMessage,
+  appendResult,
+  BlockAssembler,
+  CallId,
+  closeOpenCalls,
+  type RequestFacts,
+  type Session,
+  type StepPlace,
+  type StreamChunk,
+} from '../host/session-log.ts'
+import type { EngineEvent, EngineUsage } from './contract.ts'
+
+type Content = Extract<EngineEvent, { type: 'text' | 'text-settled' | 'tool-call' | 'tool-result' | 'usage' }>
+
+/**
+ * Pieces that arrive within this many milliseconds of the last one written are written as one: each is a durable row,
+ * and nobody reads faster. The first piece is never held back.
+ */
+const COALESCE_MS = 8
+
+/** Writes one step. */
+export class StepRecorder {
+  private readonly session: Session
+  private readonly place: StepPlace
+  private readonly request: RequestFacts
+  private readonly assembler = new BlockAssembler()
+  private readonly chunkSeqs: number[] = []
+  private readonly openCalls = new Map<string, number>()
+  private nextBlock = 0
+  private openText: { index: number; text: string } | undefined
+  private pendingText = ''
+  private textWrittenAt = Number.NEGATIVE_INFINITY
+  private flushTimer: NodeJS.Timeout | undefined
+  private flushError: unknown
+  private usage: EngineUsage | undefined
+  private messageWritten = false
+
+  constructor(session: Session, place: StepPlace, request: RequestFacts) {
+    this.session = session
+    this.place = place
+    this.request = request
+  }
+
+  /** Whether the event can only be told in a step of its own. */
+  belongsToNextStep(event: EngineEvent): boolean {
+    if (!this.messageWritten) return false
+    switch (event.type) {
+      case 'text':
+      case 'text-settled':
+      case 'tool-call':
+      case 'usage':
+        return true
+      default:
+        return false
+    }
+  }
+
+  /** Whether a call of this step has no result yet. */
+  get hasOpenCall(): boolean {
+    return this.openCalls.size > 0
+  }
+
+  /** Write one event of this step. */
+  record(event: Content): void {
+    if (this.flushError !== undefined) throw this.flushError
+    switch (event.type) {
+      case 'text':
+        this.text(event.text)
+        return
+      case 'text-settled':
+        this.closeText(event.text)
+        return
+      case 'usage':
+        this.usage = added(this.usage, event.usage)
+        return
+      case 'tool-call':
+        this.call(event)
+        return
+      case 'tool-result':
+        this.result(event)
+    }
+  }
+
+  /** The step ended well: write what is still to be written, and close calls that never ended. */
+  complete(): void {
+    if (!this.messageWritten && (this.nextBlock > 0 || this.usage !== undefined)) this.message({ kind: 'stop' }, false)
+    if (this.hasOpenCall) this.closeCalls()
+  }
+
+  /** The step was cut short: keep the text that was shown, and close calls that never ended. */
+  interrupt(): void {
+    clearTimeout(this.flushTimer)
+    if (!this.messageWritten && (this.nextBlock > 0 || this.usage !== undefined)) this.message(undefined, true)
+    this.closeCalls()
+  }
+
+  private closeCalls(): void {
+    closeOpenCalls(this.session)
+    this.openCalls.clear()
+  }
+
+  private chunk(chunk: StreamChunk): void {
+    this.chunkSeqs.push(appendChunk(this.session, this.place, chunk))
+    this.assembler.push(chunk)
+  }
+
+  private text(text: string): void {
+    if (this.openText === undefined) {
+      this.openText = { index: this.nextBlock, text: '' }
+      this.nextBlock += 1
+      this.chunk({ type: 'block-start', index: this.openText.index, blockType: 'text' })
+    }
+    this.pendingText += text
+    const wait = this.textWrittenAt + COALESCE_MS - performance.now()
+    if (wait <= 0) this.flushText()
+    else this.flushTimer ??= setTimeout(() => this.flushFromTimer(), wait)
+  }
+
+  private flushFromTimer(): void {
+    try {
+      this.flushText()
+    } catch (error) {
+      // Nobody awaits a timer: the next event of the step throws it.
+      this.flushError = error
+    }
+  }
+
+  private flushText(): void {
+    clearTimeout(this.flushTimer)
+    this.flushTimer = undefined
+    if (this.openText === undefined || this.pendingText === '') return
+    const text = this.pendingText
+    this.pendingText = ''
+    this.openText.text += text
+    this.textWrittenAt = performance.now()
+    this.chunk({ type: 'text-delta', index: this.openText.index, text })
+  }
+
+  /** Close the open text with the words that are stored: the shown ones, unless better ones are given. */
+  private closeText(settled?: string): void {
+    if (this.openText === undefined) {
+      if (settled !== undefined && settled !== '') {
+        this.text(settled)
+        this.closeText()
+      }
+      return
+    }
+    this.flushText()
+    const { index, text } = this.openText
+    this.openText = undefined
+    this.chunk({ type: 'block-end', index, block: { type: 'text', text: settled ?? text } })
+  }
+
+  private call(call: Extract<EngineEvent, { type: 'tool-call' }>): void {
+    this.closeText()
+    const index = this.nextBlock
+    this.nextBlock += 1
+    const id = CallId(call.id)
+    this.chunk({ type: 'block-start', index, blockType: 'tool-call' })
+    this.chunk({ type: 'tool-call-delta', index, id, name: call.name, argumentsDelta: call.arguments })
+    this.chunk({
+      type: 'block-end',
+      index,
+      block: { type: 'tool-call', id, name: call.name, arguments: call.arguments },
+    })
+    this.message({ kind: 'tool-calls' }, false)
+    this.openCalls.set(call.id, appendCall(this.session, this.place, call))
+  }
+
+  private result(result: Extract<EngineEvent, { type: 'tool-result' }>): void {
+    const callSeq = this.openCalls.get(result.id)
+    if (callSeq === undefined) return
+    this.openCalls.delete(result.id)
+    appendResult(this.session, this.place, result, callSeq)
+  }
+
+  private message(finish: { kind: 'stop' } | { kind: 'tool-calls' } | undefined, interrupted: boolean): void {
+    if (interrupted) this.flushText()
+    else this.closeText()
+    const { usage } = this
+    if (usage !== undefined) this.chunk({ type: 'usage', usage })
+    if (finish !== undefined) this.chunk({ type: 'finish', reason: finish })
+    const content = interrupted ? this.assembler.interruptedBlocks() : this.assembler.blocks()
+    this.messageWritten = true
+    if (interrupted && content.length === 0 && usage === undefined) return
+    appendMessage(this.session, this.place, {
+      content,
+      config: this.request.config,
+      interrupted,
+      chunkSeqs: this.chunkSeqs,
+      ...(usage === undefined ? {} : { usage }),
+    })
+  }
+}
+
+function added(a: EngineUsage | undefined, b: EngineUsage): EngineUsage {
+  if (a === undefined) return b
+  const cacheReadTokens = (a.cacheReadTokens ?? 0) + (b.cacheReadTokens ?? 0)
+  const reasoningTokens = (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0)
+  return {
+    inputTokens: a.inputTokens + b.inputTokens,
+    outputTokens: a.outputTokens + b.outputTokens,
+    ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}),
+    ...(reasoningTokens > 0 ? { reasoningTokens } : {}),
+  }
+}

@@ -1,0 +1,77 @@
+/**
+ * dsh-loop-engine-agy: lets a dsh session be driven by Google's Antigravity CLI, `agy`.
+ *
+ * The plugin takes dsh's one slot for an agent factory with the host's own loop, routed: steps of a model of the `agy`
+ * provider are hosted by {@link AgyLoop}, all others run as before.
+ *
+ * @module dsh-loop-engine-agy
+ */
+import type { Context } from '@deepseek-ai/cordis'
+import z from '@deepseek-ai/schemastery'
+import { AgyLoop } from './agy/agy-loop.ts'
+import { ModelCatalogue } from './agy/models.ts'
+import { type EngineConfig, readConfig } from './config.ts'
+import { HostedProvider } from './engine/hosted-provider.ts'
+import { AgentLoop, loopThatAttaches } from './host/agent-loop.ts'
+import { scrubbedParentEnv } from './host/parent-env.ts'
+import { type EngineChoice, routeSteps } from './router/router.ts'
+
+export type { EngineConfig } from './config.ts'
+export { EngineSchema } from './config.ts'
+
+/** Stable plugin name. */
+export const name = 'dsh-loop-engine-agy'
+
+/** Services of dsh's own loop: this plugin stands in its place. */
+export const inject = AgentLoop.inject
+
+/** Accepts anything: {@link EngineSchema} is applied without failing the mount, see `config.ts`. */
+export const Config = z.any()
+
+const PROVIDER = 'agy'
+
+/**
+ * Mount the engine.
+ *
+ * @param ctx - context with the services of {@link inject}.
+ * @param raw - the row's configuration.
+ */
+export function apply(ctx: Context, raw: unknown): void {
+  const config = readConfig(raw)
+  const choice = 'problem' in config.engine ? config.engine : mountEngine(ctx, config.engine)
+  if (choice !== undefined && 'problem' in choice) ctx.logger.warn(`${choice.code}: ${choice.problem}`)
+  const Loop = loopThatAttaches(agent =>
+    routeSteps(ctx, agent, provider => (provider === PROVIDER ? choice : undefined)),
+  )
+  new Loop(ctx, config.loop)
+}
+
+/** Mount the CLI side; `undefined` when another plugin serves the provider already, and its models stay its own. */
+function mountEngine(ctx: Context, config: EngineConfig): EngineChoice {
+  const engine = new AgyLoop({ ...config, parentEnv: scrubbedParentEnv })
+  const unloaded = new AbortController()
+  const catalogue = new ModelCatalogue({
+    locate: () => engine.locate(),
+    onChange: () => registration?.replace([PROVIDER]),
+    onFailure: reason => ctx.logger.info(reason),
+    signal: unloaded.signal,
+    ...(config.model === undefined ? {} : { pinned: config.model }),
+  })
+  ctx.effect(
+    () => async () => {
+      unloaded.abort()
+      await engine.dispose()
+    },
+    'agy.children()',
+  )
+  let registration: ReturnType<Context['llm']['registerAdapter']> | undefined
+  try {
+    registration = ctx.llm.registerAdapter([PROVIDER], new HostedProvider('Antigravity', catalogue))
+  } catch (error) {
+    ctx.logger.warn(
+      `AGY_PROVIDER_TAKEN: another plugin serves "${PROVIDER}" already, so its sessions are not hosted: ${error}`,
+    )
+    return undefined
+  }
+  return engine
+}

@@ -1,0 +1,65 @@
+/**
+ * Which engine drives a step.
+ *
+ * The host's loop keeps sessions, turns and inbox. For each step its listeners name a provider and a model; a step whose
+ * provider belongs to a hosted engine is driven by that engine, any other by the host's own body, untouched.
+ */
+import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import type { HostedEngine } from '../engine/contract.ts'
+import { HostedSteps } from '../engine/hosted-step.ts'
+import { openAgent, type StepBody } from '../host/agent-loop.ts'
+import { LlmError } from '../host/llm.ts'
+
+/** The engine of a provider route, or a word on why there is none. */
+export type EngineChoice = HostedEngine | { readonly code: string; readonly problem: string } | undefined
+
+/**
+ * Route the steps of one agent.
+ *
+ * @param ctx - the plugin's context.
+ * @param agent - an agent that the host's loop prepared.
+ * @param engineOf - the hosted engine of a provider, `undefined` for a provider that is not hosted.
+ */
+export function routeSteps(ctx: Context, agent: Agent, engineOf: (provider: string) => EngineChoice): void {
+  const open = openAgent(agent)
+  if (open === undefined) return
+  const { session } = agent
+  const hosted = new HostedSteps()
+  // A turn may end between two steps of one run (a rejected step, an abort): the child must not go on alone.
+  agent.ctx.on('session/event', (subject, event) => {
+    if (subject === session && event.type === 'turn/end') void hosted.stop()
+  })
+  open.replaceStep(
+    (own: StepBody): StepBody =>
+      async assembly => {
+        const position = open.position()
+        const { signal, ...place } = position
+        signal.throwIfAborted()
+        const route = await open.route(position)
+        signal.throwIfAborted()
+        const engine = engineOf(route.provider)
+        if (engine === undefined) {
+          await hosted.stop()
+          return own(assembly)
+        }
+        if ('problem' in engine) throw new LlmError(engine.problem, engine.code)
+        const { config, adapterDefaults, context } = await ctx.llm.prepareCall(route, signal)
+        const firstHeader = !open.headerLogged
+        open.headerLogged = true
+        return hosted.step({
+          engine,
+          session,
+          place,
+          signal,
+          firstHeader,
+          request: { config, adapterDefaults, ...(context && { contextWindow: context.contextWindow }) },
+          cwd: session.header.cwd ?? process.cwd(),
+          flush: () => ctx.sessions.flush(session),
+          hasPendingInput: () => agent.inbox.nextStep.length > 0,
+          notice: (code, message) => ctx.logger.info(`${code}: ${message}`),
+          failure: LlmError,
+        })
+      },
+  )
+}
