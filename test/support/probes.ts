@@ -1,0 +1,69 @@
+/** The recorded probes, and one run of the pure layers over a recording. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Fold, type FoldSummary } from '../../src/agy/fold.ts'
+import { FrameParser } from '../../src/agy/frames.ts'
+import { LineSplitter } from '../../src/agy/lines.ts'
+import { nameOutcome } from '../../src/agy/outcome.ts'
+import { decodeFrame } from '../../src/agy/wire.ts'
+import type { EngineEvent } from '../../src/engine/contract.ts'
+
+const PROBES = join(import.meta.dirname, '..', '..', 'probes')
+
+/** Names of all probes. */
+export const probeNames: readonly string[] = readdirSync(PROBES)
+  .filter(name => /^\d\d-/.test(name))
+  .sort()
+
+export interface Probe {
+  readonly frames: Buffer
+  readonly stderr: string
+  readonly exit: number | undefined
+}
+
+export function readProbe(name: string): Probe {
+  const folder = join(PROBES, name)
+  const card = JSON.parse(readFileSync(join(folder, 'card.json'), 'utf8')) as { exit?: { value: number | null } }
+  const stderr = join(folder, 'stderr.txt')
+  return {
+    frames: readFileSync(join(folder, 'frames.ndjson')),
+    stderr: existsSync(stderr) ? readFileSync(stderr, 'utf8') : '',
+    exit: card.exit?.value ?? undefined,
+  }
+}
+
+/** Run bytes of stdout through splitter, parser, decoder and fold, cut into pieces of the given size. */
+export function foldBytes(
+  bytes: Buffer,
+  pieceSize = bytes.length,
+): { events: EngineEvent[]; summary: FoldSummary; problems: string[] } {
+  const splitter = new LineSplitter()
+  const parser = new FrameParser()
+  const fold = new Fold('t1s1')
+  const events: EngineEvent[] = []
+  const problems: string[] = []
+  const take = (lines: ReturnType<LineSplitter['push']>): void => {
+    for (const line of lines) {
+      const frame = parser.parse(line)
+      if ('problem' in frame) problems.push(frame.problem)
+      else if (fold.summary().result === undefined) events.push(...fold.push(decodeFrame(frame.value)))
+    }
+  }
+  for (let at = 0; at < bytes.length; at += pieceSize) take(splitter.push(bytes.subarray(at, at + pieceSize)))
+  take(splitter.end())
+  events.push(...fold.finish())
+  return { events, summary: fold.summary(), problems }
+}
+
+/** The whole of a probe's run, with its outcome. */
+export function foldProbe(name: string) {
+  const probe = readProbe(name)
+  const folded = foldBytes(probe.frames)
+  const named = nameOutcome({
+    ...folded.summary,
+    exit: probe.exit === undefined ? {} : { code: probe.exit },
+    stderr: probe.stderr,
+    deadlineMs: 1,
+  })
+  return { ...folded, ...named }
+}
