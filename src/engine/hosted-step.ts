@@ -116,7 +116,8 @@ export class HostedSteps {
           input.notice(event.code, event.message)
           break
         case 'end':
-          this.run = undefined
+          // Lets the engine let go of what it still holds.
+          await this.stop()
           return this.end(event.outcome, recorder, input)
         default:
           assertNever(event)

@@ -1,0 +1,124 @@
+/** The real dsh, composed in this process from its npm packages, with the host's own invariants mounted. */
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { Context } from '@deepseek-ai/cordis'
+import AgentRegistry, { type Agent } from '@deepseek-ai/dsh-agent'
+import * as AgentInvariant from '@deepseek-ai/dsh-agent/invariant'
+import * as LoopInvariant from '@deepseek-ai/dsh-agent-loop/invariant'
+import InvariantRegistry from '@deepseek-ai/dsh-invariants'
+import LlmRuntime, { createUserMessage, LlmAdapter, type StreamChunk } from '@deepseek-ai/dsh-llm'
+import * as LlmInvariant from '@deepseek-ai/dsh-llm/invariant'
+import SessionStore, { type Session, type SessionEvent, SessionId } from '@deepseek-ai/dsh-session'
+import * as SessionInvariant from '@deepseek-ai/dsh-session/invariant'
+import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
+import * as SystemPromptInvariant from '@deepseek-ai/dsh-system-prompt/invariant'
+import ToolRuntime from '@deepseek-ai/dsh-tools'
+import * as ToolsInvariant from '@deepseek-ai/dsh-tools/invariant'
+import { expect, onTestFinished } from 'vitest'
+import { checkLog } from '../../src/cli/log-rules.ts'
+import * as Plugin from '../../src/index.ts'
+import { privateFolder, STAND_IN } from './folders.ts'
+
+/** A provider of the host's own, so that a step can go to its loop. */
+export class EchoAdapter extends LlmAdapter {
+  override async *stream(): AsyncIterable<StreamChunk> {
+    yield { type: 'block-start', index: 0, blockType: 'text' }
+    yield { type: 'text-delta', index: 0, text: 'own loop' }
+    yield { type: 'block-end', index: 0, block: { type: 'text', text: 'own loop' } }
+    yield { type: 'finish', reason: { kind: 'stop' } }
+  }
+}
+
+/** What the stand-in was given at one start. */
+export interface Received {
+  readonly argv: readonly string[]
+  readonly cwd: string
+  /** Names of its environment. */
+  readonly env: readonly string[]
+  readonly prompt: string
+}
+
+export interface TestHost {
+  readonly ctx: Context
+  readonly cwd: string
+  /** The starts that were given a prompt, in order. */
+  received(): Received[]
+  /** A new session on a model of the `agy` provider, or of another one. */
+  create(options?: { provider?: string; model?: string; seed?: readonly SessionEvent[] }): Promise<Agent>
+}
+
+/** A configuration of the engine's row; `env` steers the stand-in. */
+export interface TestConfig {
+  readonly env?: Readonly<Record<string, string>>
+  readonly [key: string]: unknown
+}
+
+/** Compose the host with the plugin; everything is unloaded after the test. */
+export async function startHost(config: TestConfig = {}): Promise<TestHost> {
+  const ctx = new Context()
+  const cwd = privateFolder()
+  const echo = join(privateFolder(), 'received.jsonl')
+  onTestFinished(async () => {
+    await ctx.fiber.dispose()
+  })
+  await ctx.plugin(InvariantRegistry, {})
+  await ctx.plugin(LlmRuntime)
+  await ctx.plugin(SessionStore)
+  await ctx.plugin(SystemPrompt, {})
+  await ctx.plugin(ToolRuntime, {})
+  await ctx.plugin(AgentRegistry)
+  for (const companion of [
+    SessionInvariant,
+    AgentInvariant,
+    LoopInvariant,
+    LlmInvariant,
+    ToolsInvariant,
+    SystemPromptInvariant,
+  ]) {
+    await ctx.plugin(companion)
+  }
+  await ctx.plugin(Plugin, { bin: STAND_IN, ...config, env: { AGY_STANDIN_ECHO: echo, ...config.env } })
+  ctx.llm.registerAdapter(['echo'], new EchoAdapter())
+  let count = 0
+  return {
+    ctx,
+    cwd,
+    received: () => readReceived(echo),
+    async create({ provider = 'agy', model = 'default', seed } = {}) {
+      count += 1
+      const { agent } = await ctx.agents.create({
+        sessionId: SessionId(`session-${count}`),
+        meta: { cwd },
+        agentOptions: { provider, model },
+        ...(seed === undefined ? {} : { seed }),
+      })
+      return agent
+    },
+  }
+}
+
+export function readReceived(file: string): Received[] {
+  if (!existsSync(file)) return []
+  return readFileSync(file, 'utf8')
+    .trimEnd()
+    .split('\n')
+    .map(line => JSON.parse(line) as Omit<Received, 'prompt'> & { stdin: string })
+    .filter(start => start.stdin !== '')
+    .map(({ stdin, ...start }) => ({ ...start, prompt: JSON.parse(stdin).message.content[0].text as string }))
+}
+
+/** Say something and wait for the turn to end. */
+export async function say(agent: Agent, text: string): Promise<void> {
+  agent.followup(createUserMessage({ content: [{ type: 'text', text }], source: { kind: 'user' } }))
+  await agent.whenIdle()
+}
+
+/** The log must be valid under both generations' rules (the host's invariants have thrown already if not). */
+export function expectValidLog(session: Session): void {
+  expect(checkLog(session.events, { complete: true })).toEqual([])
+}
+
+/** How the last turn ended. */
+export function lastTurnEnd(session: Session): SessionEvent<'turn/end'>['data']['reason'] | undefined {
+  return session.events.findLast(event => event.type === 'turn/end')?.data.reason
+}

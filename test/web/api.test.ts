@@ -1,0 +1,48 @@
+import { describe, expect, test } from 'vitest'
+import { driverRows, dshHome, expectValid, startWeb } from '../support/dsh.ts'
+
+const echoProvider = driverRows({ report: '', cwd: '', prompts: [] })
+  .flatMap(row => ('insert' in row ? (row.insert as { id: string }[]) : []))
+  .filter(row => row.id === 'echo-provider')
+
+describe('the real dsh web', () => {
+  test('sends each step to the engine of the picked model, and the log says so', async () => {
+    const home = dshHome()
+    const web = await startWeb(home, home.overlay({ probe: '02-two-tools', rows: [{ insert: echoProvider }] }))
+    const { sessionId } = await web.rpc<{ sessionId: string }>('session.create', { cwd: home.cwd })
+    const pick = (provider: string, model: string) => web.rpc('session.selectModel', { sessionId, provider, model })
+
+    await pick('agy', 'gemini-3.8-flash-high')
+    await web.say(sessionId, 'one')
+    await pick('echo', 'echo-1')
+    await web.say(sessionId, 'two')
+    await pick('agy', 'gemini-3.8-flash-high')
+    await web.say(sessionId, 'three')
+
+    const events = await web.history(sessionId)
+    const headers = events
+      .filter(event => event.type === 'request/header')
+      .map(event => event.data as { reason: string; header: { config: { provider: string; model: string } } })
+      .map(({ reason, header }) => `${reason} ${header.config.provider}/${header.config.model}`)
+    expect(headers).toEqual([
+      'initial agy/gemini-3.8-flash-high',
+      'change echo/echo-1',
+      'change agy/gemini-3.8-flash-high',
+    ])
+    const ends = events.filter(event => event.type === 'turn/end').map(event => event.data.reason)
+    expect(ends).toEqual([{ kind: 'completed' }, { kind: 'completed' }, { kind: 'completed' }])
+    const [, third] = home.received()
+    expect(third?.argv).toContain('--model=gemini-3.8-flash-high')
+    expect(third?.prompt).toContain('| own loop')
+    expectValid((await home.logs()).get(sessionId))
+  })
+
+  test('lists the models of the CLI in its picker', async () => {
+    const home = dshHome()
+    const web = await startWeb(home, home.overlay({}))
+    const { sessionId } = await web.rpc<{ sessionId: string }>('session.create', { cwd: home.cwd })
+    const models = JSON.stringify(await web.rpc('session.models', { sessionId }))
+    expect(models).toContain('"gemini-3.8-flash-high"')
+    expect(models).toContain('Gemini 3.8 Flash (High)')
+  })
+})
