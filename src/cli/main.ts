@@ -1,0 +1,55 @@
+#!/usr/bin/env node
+/**
+ * The `dsh-agy` command: hands over to a subcommand of the table and ends with its exit code. What is asked for goes to
+ * stdout; a missing or unknown command ends with 1 and the list of commands.
+ */
+import { readFileSync } from 'node:fs'
+import { type Io, validate } from './validate.ts'
+
+interface Command {
+  readonly about: string
+  run(args: readonly string[], io: Io): Promise<number>
+}
+
+const COMMANDS: Readonly<Record<string, Command>> = {
+  validate: { about: 'check a session log against the rules of dsh', run: validate },
+}
+
+const HELP = `dsh-agy <command> [options]
+
+${Object.entries(COMMANDS)
+  .map(([name, { about }]) => `  ${name.padEnd(10)} ${about}`)
+  .join('\n')}
+
+  dsh-agy <command> --help tells more; dsh-agy --version tells the version.`
+
+const version = (): string =>
+  (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
+
+const io: Io = {
+  out: line => void process.stdout.write(`${line}\n`),
+  err: line => void process.stderr.write(`${line}\n`),
+}
+
+async function main([name, ...args]: readonly string[]): Promise<number> {
+  if (name === undefined) {
+    io.err(HELP)
+    return 1
+  }
+  if (name === '--help' || name === '-h') {
+    io.out(HELP)
+    return 0
+  }
+  if (name === '--version') {
+    io.out(version())
+    return 0
+  }
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
+  if (command === undefined) {
+    io.err(`There is no command "${name}".\n\n${HELP}`)
+    return 1
+  }
+  return command.run(args, io)
+}
+
+process.exitCode = await main(process.argv.slice(2))

@@ -1,0 +1,208 @@
+/** `dsh-agy validate` over files as dsh leaves them on disk, and over files that it never wrote. */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { constants, zstdCompressSync } from 'node:zlib'
+import { packChunkRuns, type SessionEvent } from '@deepseek-ai/dsh-session'
+import { execa } from 'execa'
+import { describe, expect, test } from 'vitest'
+import { readLog } from '../../src/cli/log-file.ts'
+import { validate } from '../../src/cli/validate.ts'
+import { privateFolder } from '../support/folders.ts'
+
+const ROOT = join(import.meta.dirname, '..', '..')
+const HEADER = { type: 'session', version: 0, id: 's', createdAt: 1, delegationDepth: 0 }
+const place = { turn: 1, step: 1 }
+const delta = (text: string) => ({
+  type: 'assistant/chunk',
+  data: { ...place, chunk: { type: 'text-delta', index: 0, text } },
+})
+const EVENTS = [
+  { type: 'turn/start', data: { turn: 1 } },
+  { type: 'step/start', data: place },
+  ...['a', 'b', 'ü', '\u2028'].map(delta),
+  {
+    type: 'assistant/message',
+    data: { ...place, message: { role: 'assistant', content: [{ type: 'text', text: 'abü\u2028' }] } },
+    surfaceOp: 'append',
+    sourceEventSeqs: [2, 3, 4, 5],
+  },
+  { type: 'step/end', data: place },
+  { type: 'turn/end', data: { turn: 1, reason: { kind: 'completed' } } },
+].map((event, seq) => ({ seq, time: 10 + seq, ...event }))
+
+const lines = (...records: readonly object[]): string => records.map(record => `${JSON.stringify(record)}\n`).join('')
+const frame = (text: string | Buffer): Buffer =>
+  zstdCompressSync(text, { params: { [constants.ZSTD_c_checksumFlag]: 1 } })
+
+/** A file of its own with this content; its path. */
+function fileOf(content: string | Buffer, name = 'session.jsonl'): string {
+  const file = join(privateFolder(), name)
+  writeFileSync(file, content)
+  return file
+}
+
+async function run(...args: string[]) {
+  const out: string[] = []
+  const err: string[] = []
+  const code = await validate(args, { out: line => out.push(line), err: line => err.push(line) })
+  return { code, out, err: err.join('\n') }
+}
+
+const VALID = 'valid: 9 events, 1 turns'
+
+describe('a log is read as dsh stored it', () => {
+  test('plain', async () => {
+    const file = fileOf(lines(HEADER, ...EVENTS))
+    expect(await readLog(file)).toEqual({ header: HEADER, events: EVENTS, torn: false })
+    expect(await run(file)).toEqual({ code: 0, out: [VALID], err: '' })
+  })
+
+  test('with its runs of chunks packed', async () => {
+    const rows = packChunkRuns(EVENTS as unknown as SessionEvent[])
+    expect(rows.length).toBeLessThan(EVENTS.length)
+    expect((await readLog(fileOf(lines(HEADER, ...rows)))).events).toEqual(EVENTS)
+  })
+
+  test('in one zstd frame for each write, under any name', async () => {
+    const frames = [lines(HEADER), lines(...EVENTS.slice(0, 3)), lines(...EVENTS.slice(3))].map(frame)
+    for (const name of ['session.jsonl.zstd', 'copy-of-a-log']) {
+      const file = fileOf(Buffer.concat(frames), name)
+      expect(await readLog(file)).toEqual({ header: HEADER, events: EVENTS, torn: false })
+      expect(await run(file)).toEqual({ code: 0, out: [VALID], err: '' })
+    }
+  })
+})
+
+describe('an end that a crash cut off is left out and told', () => {
+  test('a line', async () => {
+    const file = fileOf(lines(HEADER, ...EVENTS).slice(0, -9))
+    expect(await readLog(file)).toEqual({ header: HEADER, events: EVENTS.slice(0, -1), torn: true })
+    const { code, out, err } = await run(file)
+    expect([code, out]).toEqual([0, ['valid: 8 events, 1 turns']])
+    expect(err).toContain('cut off')
+    expect((await run(file, '--complete')).out[0]).toContain('open-tail at seq 7: step/end')
+  })
+
+  test('a zstd frame, wherever it is cut', async () => {
+    const whole = Buffer.concat([frame(lines(HEADER)), frame(lines(...EVENTS.slice(0, 3)))])
+    const last = frame(lines(...EVENTS.slice(3)))
+    for (let kept = 1; kept < last.length; kept += 1) {
+      const { events, torn } = await readLog(fileOf(Buffer.concat([whole, last.subarray(0, kept)])))
+      expect(torn).toBe(true)
+      expect(events.length).toBeGreaterThanOrEqual(3)
+      expect(events).toEqual(EVENTS.slice(0, events.length))
+    }
+  })
+})
+
+describe('what is no log is refused with what is wrong, where, and the way out', () => {
+  const damagedFrame = () => {
+    const bytes = frame(lines(...EVENTS))
+    bytes.writeUInt8(bytes.readUInt8(bytes.length - 1) ^ 0xff, bytes.length - 1)
+    return bytes
+  }
+  test.each<[string, string | Buffer, string]>([
+    ['nothing', '', 'line 1 is no session header. Name a session.jsonl'],
+    ['a header without its line end', JSON.stringify(HEADER), 'line 1 is no session header'],
+    ['other text', 'garbage\n', 'line 1 is no session header'],
+    ['other JSON lines', lines({ type: 'turn/start' }), 'line 1 is no session header'],
+    [
+      'a line that is no JSON',
+      `${lines(HEADER, ...EVENTS)}{"type"\n`,
+      'line 11 is no JSON. Take the file from a backup',
+    ],
+    ['an empty line', `${lines(HEADER)}\n${lines(...EVENTS)}`, 'line 2 is no JSON'],
+    ['a line that is no event', lines(HEADER, { type: 'turn/start' }), 'line 2 is no event: it has no type or no seq'],
+    ['a damaged row of chunks', lines(HEADER, { type: 'text-chunks' }), 'line 2 is no event: malformed text-chunks'],
+    ['a damaged zstd frame', Buffer.concat([frame(lines(HEADER)), damagedFrame()]), 'zstd frame at byte '],
+    ['bytes after a zstd frame', Buffer.concat([frame(lines(HEADER)), Buffer.from('garbage')]), 'zstd frame at byte '],
+  ])('%s', async (_, content, told) => {
+    const file = fileOf(content)
+    await expect(readLog(file)).rejects.toMatchObject({ code: 'LOG_UNREADABLE' })
+    const { code, out, err } = await run(file)
+    expect([code, out]).toEqual([1, []])
+    expect(err).toContain(`LOG_UNREADABLE: ${file} is no readable dsh session log: `)
+    expect(err).toContain(told)
+  })
+
+  test('a missing file and a folder', async () => {
+    for (const path of [join(privateFolder(), 'session.jsonl'), privateFolder()]) {
+      const { code, out, err } = await run(path)
+      expect([code, out]).toEqual([1, []])
+      expect(err).toContain(path)
+      expect(err).toContain('Name a session.jsonl')
+    }
+  })
+})
+
+describe('broken rules', () => {
+  const broken = () =>
+    fileOf(lines(HEADER, { type: 'turn/start', seq: 0, data: { turn: 2 } }, { type: 'agy/thing', seq: 1 }))
+
+  test('are told line by line and end with 3', async () => {
+    const { code, out, err } = await run(broken())
+    expect(code).toBe(3)
+    expect(out).toEqual([
+      expect.stringMatching(/^turn-start-number at seq 0: turn\/start .+; expected: .+/),
+      expect.stringMatching(/^known-event-type at seq 1: agy\/thing .+; expected: .+/),
+      'invalid: 2 violations',
+    ])
+    expect(err).toBe('')
+  })
+
+  test('are one JSON object on request', async () => {
+    const { code, out } = await run(broken(), '--json', '--complete')
+    expect(code).toBe(3)
+    expect(out).toHaveLength(1)
+    expect(JSON.parse(out[0] ?? '')).toMatchObject({
+      valid: false,
+      events: 2,
+      turns: 1,
+      torn: false,
+      violations: [{ rule: 'turn-start-number', seq: 0 }, { rule: 'known-event-type' }, { rule: 'open-tail', seq: 1 }],
+    })
+  })
+})
+
+describe('wrong usage ends with 1 and says what the command takes', () => {
+  test.each([[[]], [['one', 'two']], [['--loud', 'one']]])('%j', async args => {
+    const { code, out, err } = await run(...args)
+    expect([code, out]).toEqual([1, []])
+    expect(err).toContain('dsh-agy validate <log> [--complete] [--json]')
+  })
+
+  test('and --help says it with 0', async () => {
+    const { code, out } = await run('--help')
+    expect(code).toBe(0)
+    expect(out.join('\n')).toContain('dsh-agy validate <log>')
+  })
+})
+
+describe('the command itself', () => {
+  const command = (...args: string[]) =>
+    execa(process.execPath, [join(ROOT, 'src', 'cli', 'main.ts'), ...args], { reject: false })
+
+  test('hands over to validate with its exit code', async () => {
+    const { exitCode, stdout } = await command('validate', fileOf(lines(HEADER, ...EVENTS)))
+    expect([exitCode, stdout]).toEqual([0, VALID])
+    expect((await command('validate')).exitCode).toBe(1)
+    expect((await command('validate', fileOf(lines(HEADER, ...EVENTS.slice(1))))).exitCode).toBe(3)
+  })
+
+  test('tells its version and its commands', async () => {
+    const { version } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }
+    expect((await command('--version')).stdout).toBe(version)
+    const { exitCode, stdout } = await command('--help')
+    expect(exitCode).toBe(0)
+    expect(stdout).toContain('validate')
+  })
+
+  test.each([[[]], [['frobnicate']], [['constructor']]])(
+    'ends with 1 and the list of commands after %j',
+    async args => {
+      const { exitCode, stdout, stderr } = await command(...args)
+      expect([exitCode, stdout]).toEqual([1, ''])
+      expect(stderr).toContain('validate')
+    },
+  )
+})
