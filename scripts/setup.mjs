@@ -33,7 +33,7 @@ export function run(file, args, { quiet = false, ...options } = {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(file, args, {
       cwd: ROOT,
-      env: projectEnv(),
+      env: quiet ? { ...projectEnv(), NO_COLOR: '1' } : projectEnv(),
       shell: WINDOWS,
       stdio: quiet ? ['ignore', 'pipe', 'pipe'] : 'inherit',
       ...options,
