@@ -27,7 +27,7 @@ async function openPage(url: string): Promise<Page> {
 /** Press the button whose text starts with the words, once it is there. */
 async function press(page: Page, words: string): Promise<void> {
   const button = await page.waitForFunction(
-    text => [...document.querySelectorAll('button')].find(each => each.textContent.trim().startsWith(text)),
+    text => Array.from(document.querySelectorAll('button')).find(each => each.textContent.trim().startsWith(text)),
     {},
     words,
   )
