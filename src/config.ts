@@ -5,6 +5,7 @@
  * kept, and each hosted step says what is wrong. dsh's own loop goes on.
  */
 import z from '@deepseek-ai/schemastery'
+import { DEFAULT_LIMITS } from './agy/run-clock.ts'
 import { AgentLoop } from './host/agent-loop.ts'
 
 /** What a deployment may set in the row `agy`. */
@@ -16,7 +17,18 @@ export interface EngineConfig {
   effort?: 'low' | 'medium' | 'high'
   sandbox: boolean
   dangerouslySkipPermissions: boolean
+  deadlineMs: number
+  stallMs: number
+  toolStallMs: number
 }
+
+const milliseconds = (normal: number) =>
+  z
+    .number()
+    .step(1)
+    .min(1)
+    .max(2 ** 31 - 1)
+    .default(normal)
 
 /** Schema of {@link EngineConfig}. */
 export const EngineSchema = z.object({
@@ -35,6 +47,11 @@ export const EngineSchema = z.object({
     .boolean()
     .default(false)
     .description('`--dangerously-skip-permissions`: the CLI runs every tool without asking.'),
+  deadlineMs: milliseconds(DEFAULT_LIMITS.deadlineMs).description('Longest run, in milliseconds.'),
+  stallMs: milliseconds(DEFAULT_LIMITS.stallMs).description('Longest silence while no tool is open, in milliseconds.'),
+  toolStallMs: milliseconds(DEFAULT_LIMITS.toolStallMs).description(
+    'Longest silence while a tool is open, in milliseconds.',
+  ),
 })
 
 /** A configuration that was refused: which key, which rule, and the way out. */

@@ -8,7 +8,14 @@ const problemOf = (raw: unknown) => {
 
 test('an empty row has safe defaults', () => {
   for (const raw of [undefined, null, {}, { agents: [] }]) {
-    expect(readConfig(raw).engine).toEqual({ env: {}, sandbox: true, dangerouslySkipPermissions: false })
+    expect(readConfig(raw).engine).toEqual({
+      env: {},
+      sandbox: true,
+      dangerouslySkipPermissions: false,
+      deadlineMs: 7_200_000,
+      stallMs: 600_000,
+      toolStallMs: 1_860_000,
+    })
   }
 })
 
@@ -21,6 +28,9 @@ test('every key is taken', () => {
     effort: 'high',
     sandbox: false,
     dangerouslySkipPermissions: true,
+    deadlineMs: 1,
+    stallMs: 2,
+    toolStallMs: 3,
   }
   expect(readConfig(config).engine).toEqual(config)
 })
@@ -37,6 +47,8 @@ describe('what is wrong is refused by its key, and the loop of dsh still has its
     [{ mode: 'plan' }, 'approves its own plan'],
     [{ sandbox: 'yes' }, '"sandbox"'],
     [{ dangerouslySkipPermissions: 1 }, '"dangerouslySkipPermissions"'],
+    [{ deadlineMs: 'soon' }, '"deadlineMs"'],
+    [{ stallMs: 0 }, '"stallMs"'],
     [[], 'not a map'],
     ['x', 'not a map'],
     [{ agents: 'x' }, "dsh's own loop"],

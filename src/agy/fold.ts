@@ -20,8 +20,8 @@ export interface FoldSummary {
   readonly toolSucceeded: boolean
   /** Messages of the tools that ended in an error. */
   readonly toolErrors: readonly string[]
-  /** Model calls that failed inside the CLI, which it retries by itself. */
-  readonly failedModelCalls: number
+  /** Whether a tool is running. */
+  readonly toolOpen: boolean
 }
 
 /** Tools whose DONE frame never has an output, or has a mere size: an empty one says nothing about a denial. */
@@ -66,6 +66,7 @@ export class Fold {
   private readonly order = new OrderedEvents()
   private readonly ledger = new ToolLedger()
   private readonly finishedResponses = new Set<number>()
+  private readonly quiet = new Map<string, number>()
   private readonly strange = new Map<string, number>()
   private conversation: string
   private parked: { name: string; event: Extract<EngineEvent, { type: 'tool-result' }> } | undefined
@@ -86,6 +87,7 @@ export class Fold {
 
   /** Take the next event of the CLI; returns what can be told now. */
   push(event: AgyEvent): EngineEvent[] {
+    for (const member of event.strangeMembers) this.tally(this.strange, `member "${member}"`)
     switch (event.kind) {
       case 'init':
         this.understood = true
@@ -105,7 +107,7 @@ export class Fold {
         this.notice('AGY_COMMAND_RESULT', `The CLI answered the command "${event.name}" by itself.`)
         break
       case 'unknown':
-        this.tally(`event "${event.event}"`)
+        this.tally(this.strange, `event "${event.event}"`)
         break
     }
     return this.order.take()
@@ -115,18 +117,17 @@ export class Fold {
   finish(): EngineEvent[] {
     this.unpark(undefined)
     this.tell(...this.ledger.announceRest(this.conversation))
-    if (this.strange.size > 0) {
-      const list = [...this.strange].map(([what, times]) => `${what} ×${times}`).join(', ')
-      this.notice('AGY_UNKNOWN_FRAMES', `The CLI sent frames that this version does not know: ${list}.`)
-    }
+    this.tellCounts('AGY_QUIET_STEPS', 'The CLI took steps that it does not describe', this.quiet)
+    this.tellCounts('AGY_UNKNOWN_FRAMES', 'The CLI sent what this version does not know', this.strange)
     this.order.release()
     return this.order.take()
   }
 
   /** What the frames said in all. */
   summary(): FoldSummary {
-    const { result, text, understood, toolSucceeded, toolErrors, failedModelCalls } = this
-    return { ...(result && { result }), text, understood, toolSucceeded, toolErrors, failedModelCalls }
+    const { result, text, understood, toolSucceeded, toolErrors } = this
+    const toolOpen = this.ledger.hasOpenCall
+    return { ...(result && { result }), text, understood, toolSucceeded, toolErrors, toolOpen }
   }
 
   private tell(...events: EngineEvent[]): void {
@@ -140,14 +141,19 @@ export class Fold {
     this.tell({ type: 'notice', code, message })
   }
 
-  private tally(what: string): void {
-    this.strange.set(what, (this.strange.get(what) ?? 0) + 1)
+  private tally(counts: Map<string, number>, what: string): void {
+    counts.set(what, (counts.get(what) ?? 0) + 1)
+  }
+
+  private tellCounts(code: string, what: string, counts: ReadonlyMap<string, number>): void {
+    if (counts.size === 0) return
+    this.notice(code, `${what}: ${[...counts].map(([name, times]) => `${name} ×${times}`).join(', ')}.`)
   }
 
   private step(step: AgyStep): void {
     this.unpark(undefined)
     this.conversation = step.conversationId ?? this.conversation
-    if (step.state === 'unknown') this.tally(`state of a "${step.type}" step`)
+    if (step.state === 'unknown') this.tally(this.strange, `state of a "${step.type}" step`)
     switch (step.type) {
       case 'agent_response':
         this.response(step)
@@ -164,15 +170,17 @@ export class Fold {
           `A model call failed inside the CLI (${this.failedModelCalls} so far); the CLI decides whether it tries again.`,
         )
         return
-      // Known steps that carry nothing to show: the prompt's echo, titles, reports of background work, skipped questions.
       case 'user_input':
+        return
+      // They carry nothing to show: titles, reports of background work, questions that the CLI skipped by itself.
       case 'checkpoint':
       case 'system_message':
       case 'title':
       case 'unknown':
+        this.tally(this.quiet, step.type)
         return
       default:
-        this.tally(`step type "${step.type}"`)
+        this.tally(this.strange, `step type "${step.type}"`)
     }
   }
 

@@ -22,9 +22,7 @@ export interface RunFacts extends FoldSummary {
   /** End of what the child wrote to stderr. */
   readonly stderr: string
   /** Why we stopped the child, if we did. */
-  readonly stoppedBy?: 'abort' | 'deadline'
-  /** Total time allowed, in milliseconds. */
-  readonly deadlineMs: number
+  readonly stoppedBy?: 'abort' | 'deadline' | 'stall'
   /** The user's home folder, which must not be shown. */
   readonly home?: string
 }
@@ -43,6 +41,22 @@ interface Cause {
   readonly retryable: boolean
   readonly message: (match: RegExpExecArray) => string
   readonly hint: string
+}
+
+/** The listed names that share most of their words with the asked one; the CLI lists them below the refusal. */
+function nearNames(asked: string, refusal: string): string[] {
+  const words = (name: string): string[] => name.toLowerCase().match(/[a-z]+|[0-9.]+/g) ?? []
+  const wanted = new Set(words(asked))
+  const listed = refusal
+    .split('\n')
+    .slice(1)
+    .filter(line => line.startsWith('  '))
+  return listed
+    .map(line => ({ name: line.trim(), shared: words(line).filter(word => wanted.has(word)).length }))
+    .filter(({ shared }) => shared > 0)
+    .sort((a, b) => b.shared - a.shared)
+    .slice(0, 3)
+    .map(({ name }) => name)
 }
 
 /** Causes that the CLI tells in words, the most telling first. */
@@ -82,7 +96,11 @@ const CAUSES: readonly Cause[] = [
     code: 'AGY_MODEL_UNKNOWN',
     pattern: /invalid model selection \(--model "([^"]*)"|model (\S+) is not recognized/i,
     retryable: false,
-    message: match => `The CLI does not know the model "${match[1] ?? match[2]}".`,
+    message: match => {
+      const asked = match[1] ?? match[2] ?? ''
+      const near = nearNames(asked, match.input)
+      return `The CLI does not know the model "${asked}".${near.length === 0 ? '' : ` Near it are ${near.join(', ')}.`}`
+    },
     hint: 'Pick a model from the list of `agy models`.',
   },
   {
@@ -295,18 +313,27 @@ function withoutResult(facts: RunFacts): Failed {
  * @param facts - the frames in sum, both ends of the child, and what we did to it.
  */
 export function nameOutcome(facts: RunFacts): NamedOutcome {
-  if (facts.stoppedBy === 'abort') return { outcome: { kind: 'aborted' }, notices: [] }
+  const only = (outcome: Outcome): NamedOutcome => ({ outcome, notices: [] })
+  if (facts.stoppedBy === 'abort') return only({ kind: 'aborted' })
   if (facts.stoppedBy === 'deadline') {
-    const minutes = Math.round(facts.deadlineMs / 60_000)
-    return {
-      outcome: failed(
+    return only(
+      failed(
         'AGY_DEADLINE',
-        `The run was stopped after its ${minutes} minutes.`,
+        'The run took longer than it may and was stopped.',
         true,
-        'Ask for less at once.',
+        'Ask for less at once, or raise deadlineMs.',
       ),
-      notices: [],
-    }
+    )
   }
-  return facts.result === undefined ? { outcome: withoutResult(facts), notices: [] } : fromResult(facts, facts.result)
+  if (facts.stoppedBy === 'stall') {
+    return only(
+      failed(
+        'AGY_STALLED',
+        'The CLI was silent for longer than it may be and was stopped.',
+        true,
+        'Send the message again, or raise stallMs and toolStallMs.',
+      ),
+    )
+  }
+  return facts.result === undefined ? only(withoutResult(facts)) : fromResult(facts, facts.result)
 }

@@ -65,6 +65,11 @@ export class ToolLedger {
   /** Calls seen without parameters so far: they are announced when the parameters arrive, or with their result. */
   private readonly unannounced = new Map<number | undefined, AgyTool>()
 
+  /** Whether some call is under way. */
+  get hasOpenCall(): boolean {
+    return this.unannounced.size > 0 || [...this.calls.values()].some(call => !call.settled)
+  }
+
   /** Whether the step of this index is a call that is under way. */
   isUnderWay(index: number | undefined): boolean {
     return this.unannounced.has(index) || this.calls.get(index)?.settled === false

@@ -50,8 +50,10 @@ export interface AgyResult {
   readonly deniedActions: readonly string[]
 }
 
-/** One decoded line of the CLI's stdout. */
-export type AgyEvent =
+/** One decoded line of the CLI's stdout, with the names of members that this version does not know. */
+export type AgyEvent = AgyKnownEvent & { readonly strangeMembers: readonly string[] }
+
+type AgyKnownEvent =
   | {
       readonly kind: 'init'
       readonly conversationId?: string
@@ -145,6 +147,28 @@ function result(value: Fields): AgyResult {
   }
 }
 
+/** Members that a recording holds, whether they are read or not. */
+const MEMBERS: Readonly<Record<string, readonly string[]>> = {
+  init: ['model', 'cwd', 'tools', 'permission_mode', 'expanded_commands', 'agent', 'json_schema'],
+  step_update: [
+    ...['conversation_id', 'step_index', 'state', 'step_type', 'text_delta', 'duration_seconds', 'usage'],
+    ...['tool_name', 'tool_info', 'subagent_info'],
+  ],
+  result: [
+    ...['conversation_id', 'status', 'response', 'error', 'duration_seconds', 'num_turns', 'usage', 'denied_actions'],
+    ...['structured_output', 'json_schema', 'command'],
+  ],
+}
+
+function strangeMembers(top: Fields): string[] {
+  const kind = filled(top.event) ?? ''
+  const known = MEMBERS[kind]
+  if (known === undefined) return []
+  return Object.keys(fields(top[kind]))
+    .filter(member => !known.includes(member))
+    .map(member => `${kind}.${member}`)
+}
+
 /**
  * Decode one JSON value of the CLI's stdout.
  *
@@ -153,6 +177,10 @@ function result(value: Fields): AgyResult {
  */
 export function decodeFrame(frame: unknown): AgyEvent {
   const top = fields(frame)
+  return { ...decodeKnown(top), strangeMembers: strangeMembers(top) }
+}
+
+function decodeKnown(top: Fields): AgyKnownEvent {
   switch (top.event) {
     case 'init': {
       const init = fields(top.init)

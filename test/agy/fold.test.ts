@@ -187,7 +187,7 @@ test('what is not known is counted and told once', () => {
       type: 'notice',
       code: 'AGY_UNKNOWN_FRAMES',
       message:
-        'The CLI sent frames that this version does not know: event "weather" ×2, step type "dance" ×1, event "unnamed" ×2.',
+        'The CLI sent what this version does not know: event "weather" ×2, step type "dance" ×1, event "unnamed" ×2.',
     },
   ])
 })

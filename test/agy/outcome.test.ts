@@ -8,10 +8,9 @@ const facts = (more: Partial<RunFacts> = {}): RunFacts => ({
   understood: true,
   toolSucceeded: false,
   toolErrors: [],
-  failedModelCalls: 0,
+  toolOpen: false,
   exit: { code: 0 },
   stderr: '',
-  deadlineMs: 60_000,
   ...more,
 })
 const result = (more: Partial<AgyResult>): AgyResult => ({
@@ -33,6 +32,11 @@ describe('an ending is named by everything together', () => {
       'aborted',
     ],
     ['our deadline', { stoppedBy: 'deadline' }, 'AGY_DEADLINE'],
+    [
+      'our bound of silence',
+      { stoppedBy: 'stall', result: result({ status: 'ERROR', error: 'interrupted' }) },
+      'AGY_STALLED',
+    ],
     ['an answer', { result: result({ response: 'x' }) }, 'completed'],
     ['success that did nothing', { result: result({}) }, 'AGY_NO_OUTPUT'],
     ['success after tools, without words', { toolSucceeded: true, result: result({}) }, 'completed'],

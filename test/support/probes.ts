@@ -63,7 +63,6 @@ export function foldProbe(name: string) {
     ...folded.summary,
     exit: probe.exit === undefined ? {} : { code: probe.exit },
     stderr: probe.stderr,
-    deadlineMs: 1,
   })
   return { ...folded, ...named }
 }
