@@ -24,13 +24,17 @@ async function openPage(url: string): Promise<Page> {
   return page
 }
 
-/** Press the button whose text starts with the words, once it is there. */
+/** Press the first enabled button whose label or text starts with the words, once there is one. */
 async function press(page: Page, words: string): Promise<void> {
   const button = await page.waitForFunction(
-    text => Array.from(document.querySelectorAll('button')).find(each => each.textContent.trim().startsWith(text)),
+    text =>
+      Array.from(document.querySelectorAll('button')).find(
+        each => !each.disabled && (each.getAttribute('aria-label') ?? each.textContent.trim()).startsWith(text),
+      ),
     {},
     words,
   )
+  // Pressed in the page itself: a menu that opens or closes in the meantime would swallow a click of the mouse.
   await button.asElement()?.evaluate(each => (each as HTMLElement).click())
 }
 
@@ -46,11 +50,12 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await web.rpc('workspace.create', { path: home.cwd, name: 'ws' })
     const page = await openPage(web.base)
     await press(page, 'Continue')
-    await page.locator('button[aria-label^="Select model"]').click()
+    await press(page, 'Select model')
     await press(page, 'Model')
     await press(page, 'Gemini 3.8 Flash (High)')
+    await page.waitForSelector('button[aria-label^="Select model, current Gemini 3.8 Flash (High)"]')
     await page.locator('textarea').fill('write a file and read it back')
-    await page.locator('button[aria-label="Send message"]').click()
+    await press(page, 'Send message')
     await shows(page, 'I have created probe.txt and read it back.')
     await page.reload({ waitUntil: 'load' })
     await shows(page, 'I have created probe.txt and read it back.')
