@@ -4,7 +4,9 @@
  * stdout; a missing or unknown command ends with 1 and the list of commands.
  */
 import { readFileSync } from 'node:fs'
-import { type Io, validate } from './validate.ts'
+import type { Io } from './command-line.ts'
+import { replay } from './replay.ts'
+import { validate } from './validate.ts'
 
 interface Command {
   readonly about: string
@@ -12,6 +14,7 @@ interface Command {
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
+  replay: { about: 'run a recording of the CLI through the engine', run: replay },
   validate: { about: 'check a session log against the rules of dsh', run: validate },
 }
 

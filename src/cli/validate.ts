@@ -2,15 +2,9 @@
  * `dsh-agy validate`: says whether a session log keeps the rules of both generations of dsh. Only reads; what was found
  * goes to `out`, what hindered to `err`.
  */
-import { parseArgs } from 'node:util'
+import { type Io, readCommandLine, UNUSABLE } from './command-line.ts'
 import { LogUnreadable, readLog } from './log-file.ts'
 import { checkLog } from './log-rules.ts'
-
-/** Where a command writes to, line by line. */
-export interface Io {
-  out(line: string): void
-  err(line: string): void
-}
 
 const USAGE = `dsh-agy validate <log> [--complete] [--json]
 
@@ -28,42 +22,20 @@ Exit codes: 0 valid, 3 invalid, 1 not readable or wrong usage.`
  * @returns the exit code: 0 valid, 3 invalid, 1 not readable or wrong usage.
  */
 export async function validate(args: readonly string[], io: Io): Promise<number> {
-  let parsed: { log: string | undefined; json: boolean; complete: boolean; help: boolean }
+  const line = readCommandLine(args, USAGE, 'log', ['complete', 'json'], io)
+  if (typeof line === 'number') return line
   try {
-    const { values, positionals } = parseArgs({
-      args: [...args],
-      allowPositionals: true,
-      options: {
-        json: { type: 'boolean', default: false },
-        complete: { type: 'boolean', default: false },
-        help: { type: 'boolean', short: 'h', default: false },
-      },
-    })
-    parsed = { ...values, log: positionals.length === 1 ? positionals[0] : undefined }
-  } catch (error) {
-    io.err(`${error instanceof Error ? error.message : error}\n\n${USAGE}`)
-    return 1
-  }
-  if (parsed.help) {
-    io.out(USAGE)
-    return 0
-  }
-  if (parsed.log === undefined) {
-    io.err(`Exactly one log must be named.\n\n${USAGE}`)
-    return 1
-  }
-  try {
-    const { events, torn } = await readLog(parsed.log)
-    const violations = checkLog(events, { complete: parsed.complete })
+    const { events, torn } = await readLog(line.operand)
+    const violations = checkLog(events, { complete: line.given.has('complete') })
     const turns = events.filter(event => event.type === 'turn/start').length
-    if (parsed.json) {
+    if (line.given.has('json')) {
       io.out(JSON.stringify({ valid: violations.length === 0, events: events.length, turns, torn, violations }))
     } else {
       for (const { rule, seq, message } of violations) io.out(`${rule} at seq ${seq}: ${message}`)
       io.out(
         violations.length === 0
-          ? `valid: ${events.length} events, ${turns} turns`
-          : `invalid: ${violations.length} violations`,
+          ? `valid: ${events.length} events, ${turns} turn${turns === 1 ? '' : 's'}`
+          : `invalid: ${violations.length} violation${violations.length === 1 ? '' : 's'}`,
       )
     }
     if (torn) io.err('The last line is cut off and was left out, as dsh leaves it out at its next open.')
@@ -71,6 +43,6 @@ export async function validate(args: readonly string[], io: Io): Promise<number>
   } catch (error) {
     if (!(error instanceof LogUnreadable)) throw error
     io.err(`${error.code}: ${error.message}`)
-    return 1
+    return UNUSABLE
   }
 }

@@ -48,7 +48,7 @@ async function run(...args: string[]) {
   return { code, out, err: err.join('\n') }
 }
 
-const VALID = 'valid: 9 events, 1 turns'
+const VALID = 'valid: 9 events, 1 turn'
 
 describe('a log is read as dsh stored it', () => {
   test('plain', async () => {
@@ -78,7 +78,7 @@ describe('an end that a crash cut off is left out and told', () => {
     const file = fileOf(lines(HEADER, ...EVENTS).slice(0, -9))
     expect(await readLog(file)).toEqual({ header: HEADER, events: EVENTS.slice(0, -1), torn: true })
     const { code, out, err } = await run(file)
-    expect([code, out]).toEqual([0, ['valid: 8 events, 1 turns']])
+    expect([code, out]).toEqual([0, ['valid: 8 events, 1 turn']])
     expect(err).toContain('cut off')
     expect((await run(file, '--complete')).out[0]).toContain('open-tail at seq 7: step/end')
   })

@@ -1,11 +1,12 @@
 /** The recorded probes, and one run of the pure layers over a recording. */
-import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { Fold, type FoldSummary } from '../../src/agy/fold.ts'
 import { FrameParser } from '../../src/agy/frames.ts'
 import { LineSplitter } from '../../src/agy/lines.ts'
 import { nameOutcome } from '../../src/agy/outcome.ts'
 import { decodeFrame } from '../../src/agy/wire.ts'
+import { type Recording, readRecording } from '../../src/cli/recording.ts'
 import type { EngineEvent } from '../../src/engine/contract.ts'
 
 const PROBES = join(import.meta.dirname, '..', '..', 'probes')
@@ -15,22 +16,9 @@ export const probeNames: readonly string[] = readdirSync(PROBES)
   .filter(name => /^\d\d-/.test(name))
   .sort()
 
-export interface Probe {
-  readonly frames: Buffer
-  readonly stderr: string
-  readonly exit: number | undefined
-}
+export const probeFolder = (name: string): string => join(PROBES, name)
 
-export function readProbe(name: string): Probe {
-  const folder = join(PROBES, name)
-  const card = JSON.parse(readFileSync(join(folder, 'card.json'), 'utf8')) as { exit?: { value: number | null } }
-  const stderr = join(folder, 'stderr.txt')
-  return {
-    frames: readFileSync(join(folder, 'frames.ndjson')),
-    stderr: existsSync(stderr) ? readFileSync(stderr, 'utf8') : '',
-    exit: card.exit?.value ?? undefined,
-  }
-}
+export const readProbe = (name: string): Recording => readRecording(probeFolder(name))
 
 /** Run bytes of stdout through splitter, parser, decoder and fold, cut into pieces of the given size. */
 export function foldBytes(
@@ -61,7 +49,7 @@ export function foldProbe(name: string) {
   const folded = foldBytes(probe.frames)
   const named = nameOutcome({
     ...folded.summary,
-    exit: probe.exit === undefined ? {} : { code: probe.exit },
+    exit: probe.exit,
     stderr: probe.stderr,
   })
   return { ...folded, ...named }

@@ -1,0 +1,67 @@
+/** A recorded run of the CLI, and a child that plays it back into the engine in place of a process. */
+import { existsSync, readFileSync, statSync } from 'node:fs'
+import { basename, dirname, join } from 'node:path'
+import { LineSplitter } from '../agy/lines.ts'
+import type { ChildExit } from '../agy/outcome.ts'
+import type { AgyChild } from '../agy/process.ts'
+
+/** What the CLI wrote, and how it left. */
+export interface Recording {
+  readonly frames: Buffer
+  readonly stderr: string
+  readonly exit: ChildExit
+}
+
+/** A recording that cannot be read. */
+export class RecordingUnreadable extends Error {
+  readonly code = 'RECORDING_UNREADABLE'
+
+  constructor(path: string, what: string) {
+    super(`${path} is no recording: ${what}. Name a frames.ndjson, or a folder that holds one.`)
+    this.name = 'RecordingUnreadable'
+  }
+}
+
+interface Card {
+  readonly exit?: { readonly value?: number | null }
+}
+
+/**
+ * Read a recording.
+ *
+ * @param path - a probe folder (`frames.ndjson`, with `stderr.txt` and `card.json` where there are any), or a file of frames.
+ * @throws RecordingUnreadable that names the path.
+ */
+export function readRecording(path: string): Recording {
+  if (!existsSync(path)) throw new RecordingUnreadable(path, 'there is nothing of that name')
+  const file = statSync(path).isDirectory() ? join(path, 'frames.ndjson') : path
+  if (!existsSync(file)) throw new RecordingUnreadable(path, 'it holds no frames.ndjson')
+  // A file of another name has no card and no stderr of its own.
+  const beside = (name: string): string | undefined => {
+    const other = join(dirname(file), name)
+    return basename(file) === 'frames.ndjson' && existsSync(other) ? readFileSync(other, 'utf8') : undefined
+  }
+  try {
+    const card = JSON.parse(beside('card.json') ?? '{}') as Card
+    const code = card.exit?.value ?? undefined
+    return { frames: readFileSync(file), stderr: beside('stderr.txt') ?? '', exit: code === undefined ? {} : { code } }
+  } catch (error) {
+    throw new RecordingUnreadable(path, error instanceof Error ? error.message : String(error))
+  }
+}
+
+/** A child that writes a recording and leaves as the recorded one did. */
+export function playingChild(recording: Recording): AgyChild {
+  const left = Promise.withResolvers<ChildExit>()
+  const leave = (): Promise<void> => {
+    left.resolve(recording.exit)
+    return Promise.resolve()
+  }
+  async function* lines(): AsyncGenerator<ReturnType<LineSplitter['push']>[number]> {
+    const splitter = new LineSplitter()
+    yield* splitter.push(recording.frames)
+    yield* splitter.end()
+    await leave()
+  }
+  return { lines: lines(), left: left.promise, stderr: () => recording.stderr, settle: leave, stop: leave }
+}

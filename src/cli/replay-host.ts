@@ -1,0 +1,141 @@
+/** A small dsh in this process, of its real packages: session store, turn machine, durable log, and the engine. */
+import { mkdtempSync, readdirSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Context } from '@deepseek-ai/cordis'
+import AgentRegistry, { type Agent } from '@deepseek-ai/dsh-agent'
+import LlmRuntime, { createUserMessage } from '@deepseek-ai/dsh-llm'
+import SessionStore, { type Session, SessionId } from '@deepseek-ai/dsh-session'
+import JsonlSessionPersistence from '@deepseek-ai/dsh-session-persistence-jsonl'
+import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
+import ToolRuntime from '@deepseek-ai/dsh-tools'
+import { AgyLoop } from '../agy/agy-loop.ts'
+import type { AgyChild } from '../agy/process.ts'
+import type { EngineEvent, HostedEngine, StepRequest } from '../engine/contract.ts'
+import { HostedProvider } from '../engine/hosted-provider.ts'
+import { AgentLoop, loopThatAttaches } from '../host/agent-loop.ts'
+import { routeSteps } from '../router/router.ts'
+
+const PROVIDER = 'agy'
+
+/** One turn of a session that a child answered. */
+export interface Playback {
+  readonly agent: Agent
+  readonly session: Session
+  /** What the engine told, in order. */
+  readonly events: readonly EngineEvent[]
+  /** Path of the durable log. */
+  readonly log: string
+}
+
+/** Gives the child that answers next, in place of a process. */
+export type ChildSource = (agent: Agent) => AgyChild
+
+/** A host whose children are given to it. */
+export interface ReplayHost {
+  readonly ctx: Context
+  /**
+   * Ask one prompt and wait for the end of its turn.
+   *
+   * @param source - asked for each child that the turn starts.
+   * @param agent - an earlier playback's, to go on with its session; a new session if absent.
+   */
+  play(source: ChildSource, agent?: Agent): Promise<Playback>
+  /** Unload everything. The durable logs stay. */
+  close(): Promise<void>
+}
+
+/** Lets one watch what an engine tells. */
+function watched(engine: HostedEngine, watch: (event: EngineEvent) => void): HostedEngine {
+  return {
+    id: engine.id,
+    async *run(request: StepRequest) {
+      for await (const event of engine.run(request)) {
+        watch(event)
+        yield event
+      }
+    },
+  }
+}
+
+/**
+ * Compose the host.
+ *
+ * @param mount - further plugins, mounted before the engine's loop.
+ */
+export async function openReplayHost(
+  mount: (ctx: Context) => Promise<void> = () => Promise.resolve(),
+): Promise<ReplayHost> {
+  const root = mkdtempSync(join(tmpdir(), 'dsh-agy-replay-'))
+  const ctx = new Context()
+  await mount(ctx)
+  await ctx.plugin(LlmRuntime)
+  await ctx.plugin(SessionStore)
+  await ctx.plugin(SystemPrompt, {})
+  await ctx.plugin(ToolRuntime, {})
+  await ctx.plugin(AgentRegistry)
+  await ctx.plugin(JsonlSessionPersistence, { root, compression: 'none' })
+  let playing: { child: () => AgyChild; events: EngineEvent[] } | undefined
+  const engine = watched(
+    new AgyLoop({
+      // No program is started: any file that may be run will do.
+      bin: process.execPath,
+      env: {},
+      sandbox: true,
+      dangerouslySkipPermissions: false,
+      parentEnv: () => ({}),
+      spawn: () => {
+        if (playing === undefined) throw new Error('nothing is being played')
+        return Promise.resolve(playing.child())
+      },
+    }),
+    event => playing?.events.push(event),
+  )
+  const Loop = loopThatAttaches(agent =>
+    routeSteps(ctx, agent, provider => (provider === PROVIDER ? engine : undefined)),
+  )
+  await ctx.plugin({
+    name: 'replay-loop',
+    inject: AgentLoop.inject,
+    apply(scope: Context) {
+      new Loop(scope, { agents: [] })
+    },
+  })
+  const model = { id: 'recording', name: 'A recording' }
+  ctx.llm.registerAdapter(
+    [PROVIDER],
+    new HostedProvider('Antigravity', { list: async () => [model], entry: () => model }),
+  )
+  let count = 0
+  const open = async (): Promise<Agent> => {
+    count += 1
+    const { agent } = await ctx.agents.create({
+      sessionId: SessionId(`replay-${count}`),
+      meta: { cwd: root },
+      agentOptions: { provider: PROVIDER, model: 'recording' },
+    })
+    return agent
+  }
+  return {
+    ctx,
+    async play(source, earlier) {
+      const agent = earlier ?? (await open())
+      playing = { child: () => source(agent), events: [] }
+      agent.followup(createUserMessage({ content: [{ type: 'text', text: 'Replay.' }], source: { kind: 'user' } }))
+      await agent.whenIdle()
+      await ctx.sessions.flush(agent.session)
+      return { agent, session: agent.session, events: playing.events, log: findLog(root, agent.id) }
+    },
+    async close() {
+      await ctx.fiber.dispose()
+    },
+  }
+}
+
+function findLog(root: string, sessionId: string): string {
+  const log = readdirSync(root, { recursive: true, encoding: 'utf8' }).find(
+    path => path.includes(sessionId) && path.endsWith('session.jsonl'),
+  )
+  if (log === undefined) throw new Error(`the log of ${sessionId} was not written below ${root}`)
+  return join(root, log)
+}
