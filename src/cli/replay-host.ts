@@ -24,8 +24,6 @@ export interface Playback {
   readonly session: Session
   /** What the engine told, in order. */
   readonly events: readonly EngineEvent[]
-  /** Path of the durable log. */
-  readonly log: string
 }
 
 /** Gives the child that answers next, in place of a process. */
@@ -41,6 +39,8 @@ export interface ReplayHost {
    * @param agent - an earlier playback's, to go on with its session; a new session if absent.
    */
   play(source: ChildSource, agent?: Agent): Promise<Playback>
+  /** Path of a session's durable log. */
+  logOf(session: Session): string
   /** Unload everything. The durable logs stay. */
   close(): Promise<void>
 }
@@ -61,20 +61,25 @@ function watched(engine: HostedEngine, watch: (event: EngineEvent) => void): Hos
 /**
  * Compose the host.
  *
- * @param mount - further plugins, mounted before the engine's loop.
+ * @param options.mount - further plugins, mounted before the engine's loop.
+ * @param options.durable - whether logs are written to files; in memory alone they cost no disk.
  */
-export async function openReplayHost(
-  mount: (ctx: Context) => Promise<void> = () => Promise.resolve(),
-): Promise<ReplayHost> {
+export async function openReplayHost({
+  mount = () => Promise.resolve(),
+  durable = true,
+}: {
+  readonly mount?: (ctx: Context) => Promise<void>
+  readonly durable?: boolean
+} = {}): Promise<ReplayHost> {
   const root = mkdtempSync(join(tmpdir(), 'dsh-agy-replay-'))
   const ctx = new Context()
-  await mount(ctx)
   await ctx.plugin(LlmRuntime)
   await ctx.plugin(SessionStore)
   await ctx.plugin(SystemPrompt, {})
   await ctx.plugin(ToolRuntime, {})
   await ctx.plugin(AgentRegistry)
-  await ctx.plugin(JsonlSessionPersistence, { root, compression: 'none' })
+  if (durable) await ctx.plugin(JsonlSessionPersistence, { root, compression: 'none' })
+  await mount(ctx)
   let playing: { child: () => AgyChild; events: EngineEvent[] } | undefined
   const engine = watched(
     new AgyLoop({
@@ -124,8 +129,9 @@ export async function openReplayHost(
       agent.followup(createUserMessage({ content: [{ type: 'text', text: 'Replay.' }], source: { kind: 'user' } }))
       await agent.whenIdle()
       await ctx.sessions.flush(agent.session)
-      return { agent, session: agent.session, events: playing.events, log: findLog(root, agent.id) }
+      return { agent, session: agent.session, events: playing.events }
     },
+    logOf: session => findLog(root, session.id),
     async close() {
       await ctx.fiber.dispose()
     },

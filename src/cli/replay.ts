@@ -37,7 +37,7 @@ const textOf = (event: SessionEvent<'assistant/message'>): string =>
   event.data.message.content.map(block => (block.type === 'text' ? block.text : '')).join('')
 
 /** Sum a playback up, with the verdict over its durable log. */
-export async function summarize({ session, events, log }: Playback): Promise<Told> {
+export async function summarize({ session, events }: Playback, log: string): Promise<Told> {
   const narrator = new Narrator(() => {})
   for (const event of session.events) narrator.tell(event)
   const messages = session.events.filter(event => event.type === 'assistant/message')
@@ -112,7 +112,7 @@ export async function replay(args: readonly string[], io: Io): Promise<number> {
     const host = await openReplayHost()
     try {
       const playback = await host.play(() => playingChild(recording))
-      const told = await summarize(playback)
+      const told = await summarize(playback, host.logOf(playback.session))
       if (line.given.has('json')) io.out(JSON.stringify(told))
       else tell(told, playback, io)
       return exitCode(told)

@@ -52,9 +52,12 @@ export class HostedSteps {
       const run = await this.runFor(input)
       return await this.record(run, recorder, input)
     } catch (error) {
-      // Close the log before anything that takes time: the host may be on its way out.
-      recorder.interrupt()
-      await this.stop()
+      try {
+        // Close the log before anything that takes time: the host may be on its way out.
+        recorder.interrupt()
+      } finally {
+        await this.stop()
+      }
       signal.throwIfAborted()
       throw error
     }

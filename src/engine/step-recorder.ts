@@ -43,6 +43,7 @@ export class StepRecorder {
   private flushTimer: NodeJS.Timeout | undefined
   private flushError: unknown
   private usage: EngineUsage | undefined
+  private usageShown = false
   private messageWritten = false
 
   constructor(session: Session, place: StepPlace, request: RequestFacts) {
@@ -93,14 +94,27 @@ export class StepRecorder {
 
   /** The step ended well: write what is still to be written, and close calls that never ended. */
   complete(): void {
-    if (!this.messageWritten && (this.nextBlock > 0 || this.usage !== undefined)) this.message({ kind: 'stop' }, false)
+    if (this.hasUnwritten) this.message({ kind: 'stop' }, false)
     if (this.hasOpenCall) this.closeCalls()
   }
 
   /** The step was cut short: keep the text that was shown, and close calls that never ended. */
   interrupt(): void {
     clearTimeout(this.flushTimer)
-    if (!this.messageWritten && (this.nextBlock > 0 || this.usage !== undefined)) this.message(undefined, true)
+    try {
+      this.closeInterrupted()
+    } catch {
+      // The host takes what it refused inside another append, and nothing else would close this step before its end.
+      this.closeInterrupted()
+    }
+  }
+
+  private get hasUnwritten(): boolean {
+    return !this.messageWritten && (this.nextBlock > 0 || this.pendingText !== '' || this.usage !== undefined)
+  }
+
+  private closeInterrupted(): void {
+    if (this.hasUnwritten) this.message(undefined, true)
     this.closeCalls()
   }
 
@@ -115,11 +129,6 @@ export class StepRecorder {
   }
 
   private text(text: string): void {
-    if (this.openText === undefined) {
-      this.openText = { index: this.nextBlock, text: '' }
-      this.nextBlock += 1
-      this.chunk({ type: 'block-start', index: this.openText.index, blockType: 'text' })
-    }
     this.pendingText += text
     const wait = this.textWrittenAt + COALESCE_MS - performance.now()
     if (wait <= 0) this.flushText()
@@ -135,30 +144,36 @@ export class StepRecorder {
     }
   }
 
+  // In what follows each append stands before what it changes here: one that the host refuses has changed nothing.
+
   private flushText(): void {
     clearTimeout(this.flushTimer)
     this.flushTimer = undefined
-    if (this.openText === undefined || this.pendingText === '') return
     const text = this.pendingText
+    if (text === '') return
+    if (this.openText === undefined) {
+      this.chunk({ type: 'block-start', index: this.nextBlock, blockType: 'text' })
+      this.openText = { index: this.nextBlock, text: '' }
+      this.nextBlock += 1
+    }
+    this.chunk({ type: 'text-delta', index: this.openText.index, text })
     this.pendingText = ''
     this.openText.text += text
     this.textWrittenAt = performance.now()
-    this.chunk({ type: 'text-delta', index: this.openText.index, text })
   }
 
   /** Close the open text with the words that are stored: the shown ones, unless better ones are given. */
   private closeText(settled?: string): void {
+    this.flushText()
     if (this.openText === undefined) {
-      if (settled !== undefined && settled !== '') {
-        this.text(settled)
-        this.closeText()
-      }
+      if (settled === undefined || settled === '') return
+      this.text(settled)
+      this.closeText()
       return
     }
-    this.flushText()
     const { index, text } = this.openText
-    this.openText = undefined
     this.chunk({ type: 'block-end', index, block: { type: 'text', text: settled ?? text } })
+    this.openText = undefined
   }
 
   private call(call: Extract<EngineEvent, { type: 'tool-call' }>): void {
@@ -188,10 +203,12 @@ export class StepRecorder {
     if (interrupted) this.flushText()
     else this.closeText()
     const { usage } = this
-    if (usage !== undefined) this.chunk({ type: 'usage', usage })
+    if (usage !== undefined && !this.usageShown) {
+      this.chunk({ type: 'usage', usage })
+      this.usageShown = true
+    }
     if (finish !== undefined) this.chunk({ type: 'finish', reason: finish })
     const content = interrupted ? this.assembler.interruptedBlocks() : this.assembler.blocks()
-    this.messageWritten = true
     if (interrupted && content.length === 0 && usage === undefined) return
     appendMessage(this.session, this.place, {
       content,
@@ -200,6 +217,8 @@ export class StepRecorder {
       chunkSeqs: this.chunkSeqs,
       ...(usage === undefined ? {} : { usage }),
     })
+    // Only now: a message that the host refused is tried again as an interrupted one.
+    this.messageWritten = true
   }
 }
 

@@ -85,7 +85,7 @@ test('a log that breaks a rule is told and ends with 3', async () => {
     { surfaceOp: 'append', sourceEventSeqs: [1] },
   )
   await host.ctx.sessions.flush(playback.session)
-  const told = await summarize(playback)
+  const told = await summarize(playback, host.logOf(playback.session))
   expect(told.violations.map(({ rule }) => rule)).toContain('step-scope')
   expect(exitCode(told)).toBe(3)
 })

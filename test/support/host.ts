@@ -53,20 +53,9 @@ export interface TestConfig {
   readonly [key: string]: unknown
 }
 
-/** Compose the host with the plugin; everything is unloaded after the test. */
-export async function startHost(config: TestConfig = {}): Promise<TestHost> {
-  const ctx = new Context()
-  const cwd = privateFolder()
-  const echo = join(privateFolder(), 'received.jsonl')
-  onTestFinished(async () => {
-    await ctx.fiber.dispose()
-  })
+/** The host's own checks of every append, which no shipped profile mounts: a broken rule throws where it is broken. */
+export async function mountInvariants(ctx: Context): Promise<void> {
   await ctx.plugin(InvariantRegistry, {})
-  await ctx.plugin(LlmRuntime)
-  await ctx.plugin(SessionStore)
-  await ctx.plugin(SystemPrompt, {})
-  await ctx.plugin(ToolRuntime, {})
-  await ctx.plugin(AgentRegistry)
   for (const companion of [
     SessionInvariant,
     AgentInvariant,
@@ -77,6 +66,22 @@ export async function startHost(config: TestConfig = {}): Promise<TestHost> {
   ]) {
     await ctx.plugin(companion)
   }
+}
+
+/** Compose the host with the plugin; everything is unloaded after the test. */
+export async function startHost(config: TestConfig = {}): Promise<TestHost> {
+  const ctx = new Context()
+  const cwd = privateFolder()
+  const echo = join(privateFolder(), 'received.jsonl')
+  onTestFinished(async () => {
+    await ctx.fiber.dispose()
+  })
+  await ctx.plugin(LlmRuntime)
+  await ctx.plugin(SessionStore)
+  await ctx.plugin(SystemPrompt, {})
+  await ctx.plugin(ToolRuntime, {})
+  await ctx.plugin(AgentRegistry)
+  await mountInvariants(ctx)
   await ctx.plugin(Plugin, { bin: STAND_IN, ...config, env: { AGY_STANDIN_ECHO: echo, ...config.env } })
   ctx.llm.registerAdapter(['echo'], new EchoAdapter())
   let count = 0
