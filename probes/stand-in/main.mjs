@@ -20,7 +20,7 @@ import { FlagError, parseArguments } from './arguments.mjs'
 const PROBES = join(import.meta.dirname, '..')
 const steer = name => process.env[`AGY_STANDIN_${name}`]
 const argv = process.argv.slice(2)
-const received = { argv, cwd: process.cwd(), env: Object.keys(process.env).sort(), stdin: '' }
+const received = { pid: process.pid, argv, cwd: process.cwd(), env: Object.keys(process.env).sort(), stdin: '' }
 
 function echo() {
   const file = steer('ECHO')

@@ -31,6 +31,7 @@ export class EchoAdapter extends LlmAdapter {
 
 /** What the stand-in was given at one start. */
 export interface Received {
+  readonly pid: number
   readonly argv: readonly string[]
   readonly cwd: string
   /** Names of its environment. */
@@ -104,12 +105,15 @@ export async function startHost(config: TestConfig = {}): Promise<TestHost> {
 
 export function readReceived(file: string): Received[] {
   if (!existsSync(file)) return []
-  return readFileSync(file, 'utf8')
-    .trimEnd()
-    .split('\n')
-    .map(line => JSON.parse(line) as Omit<Received, 'prompt'> & { stdin: string })
-    .filter(start => start.stdin !== '')
-    .map(({ stdin, ...start }) => ({ ...start, prompt: JSON.parse(stdin).message.content[0].text as string }))
+  return (
+    readFileSync(file, 'utf8')
+      .split('\n')
+      // What stands behind the last line feed is still being written.
+      .slice(0, -1)
+      .map(line => JSON.parse(line) as Omit<Received, 'prompt'> & { stdin: string })
+      .filter(start => start.stdin !== '')
+      .map(({ stdin, ...start }) => ({ ...start, prompt: JSON.parse(stdin).message.content[0].text as string }))
+  )
 }
 
 /** Say something and wait for the turn to end. */

@@ -20,10 +20,16 @@ export const probeFolder = (name: string): string => join(PROBES, name)
 
 export const readProbe = (name: string): Recording => readRecording(probeFolder(name))
 
-/** Run bytes of stdout through splitter, parser, decoder and fold, cut into pieces of the given size. */
+/**
+ * Run bytes of stdout through splitter, parser, decoder and fold.
+ *
+ * @param pieceSize - in which the bytes arrive.
+ * @param ended - whether the stream ends with them.
+ */
 export function foldBytes(
   bytes: Buffer,
   pieceSize = bytes.length,
+  ended = true,
 ): { events: EngineEvent[]; summary: FoldSummary; problems: string[] } {
   const splitter = new LineSplitter()
   const parser = new FrameParser()
@@ -38,8 +44,10 @@ export function foldBytes(
     }
   }
   for (let at = 0; at < bytes.length; at += pieceSize) take(splitter.push(bytes.subarray(at, at + pieceSize)))
-  take(splitter.end())
-  events.push(...fold.finish())
+  if (ended) {
+    take(splitter.end())
+    events.push(...fold.finish())
+  }
   return { events, summary: fold.summary(), problems }
 }
 
