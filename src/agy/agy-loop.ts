@@ -9,7 +9,7 @@ import { Fold } from './fold.ts'
 import { FrameParser } from './frames.ts'
 import { buildLaunch, childEnvironment, type Launch, type LaunchSettings } from './launch.ts'
 import { DEFAULT_MODEL_ID } from './models.ts'
-import { nameOutcome, type RunFacts } from './outcome.ts'
+import { isHopeless, nameOutcome, type RunFacts } from './outcome.ts'
 import { type AgyChild, SpawnFailure, spawnAgy } from './process.ts'
 import { redact } from './redact.ts'
 import { AgyRefusal } from './refusal.ts'
@@ -81,7 +81,7 @@ export class AgyLoop implements HostedEngine {
     if ('outcome' in child) return child
     this.children.add(child)
     let stoppedBy: RunFacts['stoppedBy']
-    const stop = (why: 'abort' | 'deadline' | 'stall'): void => {
+    const stop = (why: NonNullable<RunFacts['stoppedBy']>): void => {
       stoppedBy ??= why
       void child.stop()
     }
@@ -96,7 +96,7 @@ export class AgyLoop implements HostedEngine {
     try {
       const fold = new Fold(request.scope)
       const problems: string[] = []
-      yield* this.frames(child, fold, clock, problems)
+      yield* this.frames(child, fold, clock, problems, () => stop('hopeless'))
       // `result` closes the turn; the CLI leaves by itself then, or is helped.
       await child.settle()
       yield* fold.finish()
@@ -121,14 +121,22 @@ export class AgyLoop implements HostedEngine {
   }
 
   /** Yields what the child tells, until its result. */
-  private async *frames(child: AgyChild, fold: Fold, clock: RunClock, problems: string[]): AsyncGenerator<EngineEvent> {
+  private async *frames(
+    child: AgyChild,
+    fold: Fold,
+    clock: RunClock,
+    problems: string[],
+    giveUp: () => void,
+  ): AsyncGenerator<EngineEvent> {
     const parser = new FrameParser()
     for await (const line of child.lines) {
       const frame = parser.parse(line)
       if ('problem' in frame) {
         problems.push(frame.problem)
       } else {
-        yield* fold.push(decodeFrame(frame.value))
+        const events = fold.push(decodeFrame(frame.value))
+        yield* events
+        if (events.some(isFailedModelCall) && isHopeless(child.stderr())) giveUp()
       }
       const { result, toolOpen } = fold.summary()
       if (result !== undefined) return
@@ -161,6 +169,9 @@ export class AgyLoop implements HostedEngine {
 /** agy 1.2.1 sometimes says so about two seconds after its start although it is signed in. */
 const isSignInRace = ({ outcome, said }: Ending): boolean =>
   !said && outcome.kind === 'failed' && outcome.code === 'AGY_NOT_SIGNED_IN'
+
+const isFailedModelCall = (event: EngineEvent): boolean =>
+  event.type === 'notice' && event.code === 'AGY_MODEL_CALL_FAILED'
 
 const notice = (code: string, message: string): EngineEvent => ({ type: 'notice', code, message })
 

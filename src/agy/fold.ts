@@ -65,10 +65,11 @@ const engineUsage = (usage: Tokens): EngineUsage => ({
 export class Fold {
   private readonly order = new OrderedEvents()
   private readonly ledger = new ToolLedger()
-  private readonly finishedResponses = new Set<number>()
+  private readonly finishedResponses = new Set<string>()
   private readonly quiet = new Map<string, number>()
   private readonly strange = new Map<string, number>()
-  private conversation: string
+  private readonly scope: string
+  private conversation: string | undefined
   private parked: { name: string; event: Extract<EngineEvent, { type: 'tool-result' }> } | undefined
   private result: AgyResult | undefined
   private text = ''
@@ -82,7 +83,7 @@ export class Fold {
 
   /** @param scope - names the run's calls until, or unless, the CLI tells its conversation id. */
   constructor(scope: string) {
-    this.conversation = scope
+    this.scope = scope
   }
 
   /** Take the next event of the CLI; returns what can be told now. */
@@ -91,7 +92,7 @@ export class Fold {
     switch (event.kind) {
       case 'init':
         this.understood = true
-        this.conversation = event.conversationId ?? this.conversation
+        this.conversation ??= event.conversationId
         break
       case 'step':
         this.understood = true
@@ -116,7 +117,7 @@ export class Fold {
   /** No frame will follow; returns the rest. A call left open stays open: its closing is the recorder's. */
   finish(): EngineEvent[] {
     this.unpark(undefined)
-    this.tell(...this.ledger.announceRest(this.conversation))
+    this.tell(...this.ledger.announceRest())
     this.tellCounts('AGY_QUIET_STEPS', 'The CLI took steps that it does not describe', this.quiet)
     this.tellCounts('AGY_UNKNOWN_FRAMES', 'The CLI sent what this version does not know', this.strange)
     this.order.release()
@@ -152,7 +153,7 @@ export class Fold {
 
   private step(step: AgyStep): void {
     this.unpark(undefined)
-    this.conversation = step.conversationId ?? this.conversation
+    this.conversation ??= step.conversationId
     if (step.state === 'unknown') this.tally(this.strange, `state of a "${step.type}" step`)
     switch (step.type) {
       case 'agent_response':
@@ -184,14 +185,29 @@ export class Fold {
     }
   }
 
+  /**
+   * Identity of a step: its index within its conversation. A frame without an id belongs to the run's own conversation,
+   * whether that was told by then or not. Steps of the CLI's subagents were never seen on the wire; if one comes, it is
+   * no step of ours with the same number.
+   */
+  private keyOf({ conversationId, index }: AgyStep): string {
+    const foreign = conversationId !== undefined && conversationId !== this.conversation
+    return `${foreign ? conversationId : ''}#${index ?? 'unnumbered'}`
+  }
+
+  private idOf({ conversationId, index }: AgyStep): string {
+    return `${conversationId ?? this.conversation ?? this.scope}-tool-${index ?? 'unnumbered'}`
+  }
+
   private response(step: AgyStep): void {
-    if (step.index !== undefined && this.finishedResponses.has(step.index)) return
+    const key = this.keyOf(step)
+    if (step.index !== undefined && this.finishedResponses.has(key)) return
     if (step.text !== undefined) {
       this.text += step.text
       this.tell({ type: 'text', text: step.text })
     }
     if (step.state === 'ACTIVE') return
-    if (step.index !== undefined) this.finishedResponses.add(step.index)
+    if (step.index !== undefined) this.finishedResponses.add(key)
     if (step.usage !== undefined) {
       const usage = { ...NO_TOKENS, ...step.usage }
       this.tokens = combine(this.tokens, usage, 1)
@@ -202,12 +218,12 @@ export class Fold {
   private tool(step: AgyStep): void {
     const tool: AgyTool = step.tool ?? {}
     if (step.state !== 'DONE' && step.state !== 'ERROR') {
-      this.tell(...this.ledger.start(this.conversation, step.index, tool))
+      this.tell(...this.ledger.start(this.keyOf(step), this.idOf(step), tool))
       return
     }
     // `finish` and `subagent` close a call that was opened as a tool; alone they are steps of the CLI's own.
-    if (step.type === 'finish' && !this.ledger.isUnderWay(step.index)) return
-    const ended = this.ledger.end(this.conversation, step.index, tool)
+    if (step.type === 'finish' && !this.ledger.isUnderWay(this.keyOf(step))) return
+    const ended = this.ledger.end(this.keyOf(step), this.idOf(step), tool)
     if (ended === undefined) return
     this.tell(...ended.events)
     const { id, name } = ended.call
@@ -243,7 +259,6 @@ export class Fold {
 
   private close(result: AgyResult): void {
     this.result = result
-    this.conversation = result.conversationId ?? this.conversation
     this.unpark(result)
     this.reconcileText(result.response)
     // A figure that the result does not tell is what the steps say.

@@ -22,7 +22,7 @@ export interface RunFacts extends FoldSummary {
   /** End of what the child wrote to stderr. */
   readonly stderr: string
   /** Why we stopped the child, if we did. */
-  readonly stoppedBy?: 'abort' | 'deadline' | 'stall'
+  readonly stoppedBy?: 'abort' | 'deadline' | 'stall' | 'hopeless'
   /** The user's home folder, which must not be shown. */
   readonly home?: string
 }
@@ -204,6 +204,14 @@ function namedCause(text: string, retryable?: boolean): Failed | undefined {
   return undefined
 }
 
+const QUOTA_UNTIL_RESET = /quota reached.*resets in/is
+
+/**
+ * Whether the CLI has said that no further try can succeed before a quota is reset. Some versions go on trying all the
+ * same, for 45 to 150 s (1.2.1 and later; public issue tracker, 2026-10).
+ */
+export const isHopeless = (stderr: string): boolean => QUOTA_UNTIL_RESET.test(stderr)
+
 /** What the CLI said of a failure, in the order in which it is to be trusted. */
 function failureFromWords(error: string | undefined, stderr: string): Failed | undefined {
   const api = apiError(stderr)
@@ -335,5 +343,7 @@ export function nameOutcome(facts: RunFacts): NamedOutcome {
       ),
     )
   }
+  // Our stop made the frames say "interrupted"; the cause stands on stderr.
+  if (facts.stoppedBy === 'hopeless') return only(withoutResult(facts))
   return facts.result === undefined ? only(withoutResult(facts)) : fromResult(facts, facts.result)
 }

@@ -58,37 +58,38 @@ export class OrderedEvents {
   }
 }
 
-/** Names the calls of a run and turns the CLI's repeated, partial or missing tool frames into one call and one result. */
+/** Turns the CLI's repeated, partial or missing tool frames into one call and one result. */
 export class ToolLedger {
-  private readonly calls = new Map<number | undefined, Call>()
-  private readonly uses = new Map<number | undefined, number>()
+  private readonly calls = new Map<string, Call>()
+  private readonly uses = new Map<string, number>()
   /** Calls seen without parameters so far: they are announced when the parameters arrive, or with their result. */
-  private readonly unannounced = new Map<number | undefined, AgyTool>()
+  private readonly unannounced = new Map<string, { readonly id: string; readonly tool: AgyTool }>()
 
   /** Whether some call is under way. */
   get hasOpenCall(): boolean {
     return this.unannounced.size > 0 || [...this.calls.values()].some(call => !call.settled)
   }
 
-  /** Whether the step of this index is a call that is under way. */
-  isUnderWay(index: number | undefined): boolean {
-    return this.unannounced.has(index) || this.calls.get(index)?.settled === false
+  /** Whether the step is a call that is under way. */
+  isUnderWay(step: string): boolean {
+    return this.unannounced.has(step) || this.calls.get(step)?.settled === false
   }
 
   /**
    * A tool started, or said again that it runs.
    *
-   * @param conversation - the id that the call's id starts with.
+   * @param step - identity of the CLI's step.
+   * @param id - given to its call; a step that holds a second call gives it the id with `-2`.
    * @returns the announcement, unless it was made before or the parameters are still to come.
    */
-  start(conversation: string, index: number | undefined, tool: AgyTool): CallEvent[] {
-    if (this.isRepeat(index, tool)) return []
-    const known = { ...this.unannounced.get(index), ...tool }
+  start(step: string, id: string, tool: AgyTool): CallEvent[] {
+    if (this.isRepeat(step, tool)) return []
+    const known = { ...this.unannounced.get(step)?.tool, ...tool }
     if (known.parameters === undefined) {
-      this.unannounced.set(index, known)
+      this.unannounced.set(step, { id, tool: known })
       return []
     }
-    return [this.announce(conversation, index, known)]
+    return [this.announce(step, id, known)]
   }
 
   /**
@@ -96,27 +97,27 @@ export class ToolLedger {
    *
    * @returns the call with its announcement, or nothing when the call has its result already.
    */
-  end(conversation: string, index: number | undefined, tool: AgyTool): { call: Call; events: CallEvent[] } | undefined {
-    const open = this.calls.get(index)
+  end(step: string, id: string, tool: AgyTool): { call: Call; events: CallEvent[] } | undefined {
+    const open = this.calls.get(step)
     if (open !== undefined && !open.settled) {
       open.settled = true
       return { call: open, events: [] }
     }
-    if (this.isRepeat(index, tool)) return undefined
-    const events = [this.announce(conversation, index, { ...this.unannounced.get(index), ...tool })]
-    const call = this.calls.get(index) as Call
+    if (this.isRepeat(step, tool)) return undefined
+    const events = [this.announce(step, id, { ...this.unannounced.get(step)?.tool, ...tool })]
+    const call = this.calls.get(step) as Call
     call.settled = true
     return { call, events }
   }
 
   /** Announce, with what is known of them, the calls that never told their parameters. */
-  announceRest(conversation: string): CallEvent[] {
-    return [...this.unannounced].map(([index, tool]) => this.announce(conversation, index, tool))
+  announceRest(): CallEvent[] {
+    return [...this.unannounced].map(([step, { id, tool }]) => this.announce(step, id, tool))
   }
 
-  /** The frame tells nothing new of a call that is already known under this index. */
-  private isRepeat(index: number | undefined, tool: AgyTool): boolean {
-    const call = this.calls.get(index)
+  /** The frame tells nothing new of a call that this step is known to have. */
+  private isRepeat(step: string, tool: AgyTool): boolean {
+    const call = this.calls.get(step)
     if (call === undefined) return false
     if (!call.settled) return true
     const sameName = tool.name === undefined || tool.name === call.name
@@ -124,17 +125,17 @@ export class ToolLedger {
     return sameName && sameArguments
   }
 
-  private announce(conversation: string, index: number | undefined, tool: AgyTool): CallEvent {
-    this.unannounced.delete(index)
-    const use = (this.uses.get(index) ?? 0) + 1
-    this.uses.set(index, use)
+  private announce(step: string, id: string, tool: AgyTool): CallEvent {
+    this.unannounced.delete(step)
+    const use = (this.uses.get(step) ?? 0) + 1
+    this.uses.set(step, use)
     const call: Call = {
-      id: `${conversation}-tool-${index ?? 'unnumbered'}${use === 1 ? '' : `-${use}`}`,
+      id: use === 1 ? id : `${id}-${use}`,
       name: tool.name ?? 'unknown',
       arguments: JSON.stringify(tool.parameters ?? {}),
       settled: false,
     }
-    this.calls.set(index, call)
+    this.calls.set(step, call)
     return { type: 'tool-call', id: call.id, name: call.name, arguments: call.arguments }
   }
 }

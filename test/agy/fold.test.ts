@@ -112,6 +112,31 @@ describe('calls', () => {
     expect(story(fold(frame))).toEqual(['+t1s1-tool-4', '=t1s1-tool-4'])
   })
 
+  test('a step of another conversation is no step of ours with the same number', () => {
+    const foreign = (state: string, info: object) => {
+      const frame = tool(1, state, info)
+      return { ...frame, step_update: { ...frame.step_update, conversation_id: 'other' } }
+    }
+    expect(
+      story(
+        fold(
+          tool(1, 'ACTIVE', ls),
+          foreign('ACTIVE', ls),
+          foreign('DONE', { output: 'b' }),
+          tool(1, 'DONE', { output: 'a' }),
+        ),
+      ),
+    ).toEqual(['+c-tool-1', '=c-tool-1', '+other-tool-1', '=other-tool-1'])
+  })
+
+  test('a conversation id that comes late is of the same call', () => {
+    const early = {
+      event: 'step_update',
+      step_update: { step_index: 1, state: 'ACTIVE', step_type: 'tool', tool_info: { name: 'run_command', ...ls } },
+    }
+    expect(story(fold(early, tool(1, 'DONE', { output: 'a' })))).toEqual(['+t1s1-tool-1', '=t1s1-tool-1'])
+  })
+
   test('a DONE without output waits for one more frame, and is an error if that denies it', () => {
     const denied = fold(tool(1, 'ACTIVE', ls), tool(1, 'DONE', ls), result({ denied_actions: [{ action: 'command' }] }))
     expect(story(denied)).toEqual(['+c-tool-1', '!c-tool-1'])

@@ -37,6 +37,15 @@ describe('an ending is named by everything together', () => {
       { stoppedBy: 'stall', result: result({ status: 'ERROR', error: 'interrupted' }) },
       'AGY_STALLED',
     ],
+    [
+      'a quota that no try can get over',
+      {
+        stoppedBy: 'hopeless',
+        stderr: 'API error: Individual quota reached. Resets in 2h18m58s.',
+        result: result({ status: 'ERROR', error: 'interrupted' }),
+      },
+      'AGY_QUOTA',
+    ],
     ['an answer', { result: result({ response: 'x' }) }, 'completed'],
     ['success that did nothing', { result: result({}) }, 'AGY_NO_OUTPUT'],
     ['success after tools, without words', { toolSucceeded: true, result: result({}) }, 'completed'],

@@ -5,7 +5,7 @@ import { nameOutcome } from '../../src/agy/outcome.ts'
 import { playingChild } from '../../src/cli/recording.ts'
 import { openReplayHost, type ReplayHost } from '../../src/cli/replay-host.ts'
 import { type Cut, cutChild, cutExit } from '../support/cut-child.ts'
-import { expectValidLog, lastTurnEnd, mountInvariants } from '../support/host.ts'
+import { expectValidLog, lastTurnEnd, mountInvariants, shownText, storedText } from '../support/host.ts'
 import { foldBytes, probeNames, readProbe } from '../support/probes.ts'
 
 const ANSWER = readProbe('01-text-answer')
@@ -28,19 +28,6 @@ function cutsOf(frames: Buffer): number[] {
   }
   return [0, ...cuts]
 }
-
-const storedText = (session: Session): string =>
-  session.events
-    .filter(event => event.type === 'assistant/message')
-    .flatMap(event => event.data.message.content)
-    .map(block => (block.type === 'text' ? block.text : ''))
-    .join('')
-
-const shownText = (session: Session): string =>
-  session.events
-    .filter(event => event.type === 'assistant/chunk')
-    .map(({ data: { chunk } }) => (chunk.type === 'text-delta' ? chunk.text : ''))
-    .join('')
 
 /** Makes the session refuse the step's append of this number, once; remembers what was shown by then. */
 function refuseAppend(session: Session, refusal: { readonly at: number; seen: number; shown: string }): void {

@@ -5,7 +5,7 @@ import { createUserMessage } from '@deepseek-ai/dsh-llm'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { describe, expect, test } from 'vitest'
 import { privateFolder } from '../support/folders.ts'
-import { expectValidLog, lastTurnEnd, readReceived, startHost } from '../support/host.ts'
+import { expectValidLog, lastTurnEnd, readReceived, shownText, startHost } from '../support/host.ts'
 import { foldBytes, readProbe } from '../support/probes.ts'
 
 const PROBE = '16-plan-mode-interleaved'
@@ -16,14 +16,9 @@ const counts = lines.map((_, frames) => frames)
 
 /** What has reached the log, in numbers that the frames determine. */
 const reached = (session: Session) => {
-  const text = session.events
-    .map(event =>
-      event.type === 'assistant/chunk' && event.data.chunk.type === 'text-delta' ? event.data.chunk.text : '',
-    )
-    .join('')
   // Without the results that close what the kill left open.
   const told = session.events.filter(event => event.type === 'tool/result' && event.data.error === undefined)
-  return { text: text.replaceAll(CONVERSATION, 'conversation'), results: told.length }
+  return { text: shownText(session).replaceAll(CONVERSATION, 'conversation'), results: told.length }
 }
 
 /** What so many frames tell while more may follow. */

@@ -131,3 +131,18 @@ export function expectValidLog(session: Session): void {
 export function lastTurnEnd(session: Session): SessionEvent<'turn/end'>['data']['reason'] | undefined {
   return session.events.findLast(event => event.type === 'turn/end')?.data.reason
 }
+
+/** The text of all assistant messages. */
+export const storedText = (session: Session): string =>
+  session.events
+    .filter(event => event.type === 'assistant/message')
+    .flatMap(event => event.data.message.content)
+    .map(block => (block.type === 'text' ? block.text : ''))
+    .join('')
+
+/** The text that was streamed live. */
+export const shownText = (session: Session): string =>
+  session.events
+    .filter(event => event.type === 'assistant/chunk')
+    .map(({ data: { chunk } }) => (chunk.type === 'text-delta' ? chunk.text : ''))
+    .join('')
