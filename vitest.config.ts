@@ -5,6 +5,8 @@ const WITH_REAL_DSH = ['test/host/headless*.test.ts', 'test/web/**/*.test.ts', '
 export default defineConfig({
   test: {
     testTimeout: 60_000,
+    // A golden file that is missing is a failure, not one more file.
+    update: 'none',
     projects: [
       { extends: true, test: { name: 'rooms', include: ['test/**/*.test.ts'], exclude: WITH_REAL_DSH } },
       {

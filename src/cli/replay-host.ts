@@ -1,5 +1,5 @@
 /** A small dsh in this process, of its real packages: session store, turn machine, durable log, and the engine. */
-import { mkdtempSync, readdirSync } from 'node:fs'
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Context } from '@deepseek-ai/cordis'
@@ -134,6 +134,7 @@ export async function openReplayHost({
     logOf: session => findLog(root, session.id),
     async close() {
       await ctx.fiber.dispose()
+      if (!durable) rmSync(root, { recursive: true })
     },
   }
 }
