@@ -79,7 +79,10 @@ function optional<K extends string, T>(key: K, value: T | undefined): { readonly
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 const filled = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
-const count = (value: unknown): number => (Number.isSafeInteger(value) && (value as number) > 0 ? (value as number) : 0)
+/** No run has more tokens; what is above is no count, and sums of such figures would not be exact. */
+const MOST_TOKENS = 1e12
+const count = (value: unknown): number =>
+  Number.isInteger(value) && (value as number) > 0 && (value as number) <= MOST_TOKENS ? (value as number) : 0
 
 function usage(value: unknown): AgyUsage | undefined {
   if (!isFields(value)) return undefined

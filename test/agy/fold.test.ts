@@ -198,6 +198,11 @@ describe('tokens', () => {
     ])
   })
 
+  test('what cannot be a count is none', () => {
+    const events = fold(text(1, 'DONE', 'x', tokens(Number.MAX_SAFE_INTEGER, 2)), result({ response: 'x' }))
+    expect(events).toContainEqual({ type: 'usage', usage: { inputTokens: 0, outputTokens: 2 } })
+  })
+
   test('a result below the steps is noted, and the steps are counted', () => {
     const events = fold(text(1, 'DONE', 'x', tokens(10, 2)), result({ response: 'x', ...tokens(5, 2) }))
     expect(events.filter(event => event.type === 'usage')).toHaveLength(1)
