@@ -5,6 +5,7 @@
  * Killing is done to the whole process group (the tree on Windows), since the CLI starts helpers that outlive it.
  */
 import type { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
 import { execa } from 'execa'
 import type { Launch } from './launch.ts'
 import { type Line, LineSplitter } from './lines.ts'
@@ -71,6 +72,26 @@ function killTree(pid: number, signal: NodeJS.Signals): void {
   }
 }
 
+/** Whether somebody of the group is left; one that was killed is, until the system has taken note of it. */
+function groupExists(pid: number): boolean {
+  if (process.platform === 'win32') return false
+  try {
+    process.kill(-pid, 0)
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** How often one looks whether a killed group is gone, in milliseconds: nobody tells the end of what is no child of ours. */
+const LOOK_MS = 5
+
+/** Kill what is left of the group and wait until it is gone, at most so long. */
+async function endGroup(pid: number, limitMs: number): Promise<void> {
+  killTree(pid, 'SIGKILL')
+  for (const until = performance.now() + limitMs; groupExists(pid) && performance.now() < until; ) await pause(LOOK_MS)
+}
+
 /** Wait for a promise at most so long; tells whether it settled in time. */
 async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
   let timer: NodeJS.Timeout | undefined
@@ -133,7 +154,7 @@ export async function spawnAgy(launch: Launch, grace: Grace = DEFAULT_GRACE): Pr
       child.stdout.destroy()
       child.stderr.destroy()
     }
-    killTree(pid, 'SIGKILL')
+    await endGroup(pid, grace.killMs)
     groups.delete(pid)
     return exit
   })
