@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { parseArgs } from 'node:util'
 import { validate } from '../lib/cli/validate.js'
-import { chooseAgy, describeAgy, hostEnv, logOf, PRIVATE, prepareHost } from './private-host.mjs'
+import { chooseAgy, describeAgy, hostEnv, logOf, PRIVATE, prepareHost, readableLogs } from './private-host.mjs'
 import { ROOT, run } from './setup.mjs'
 
 const USAGE = `npm start                         ask a default prompt
@@ -76,11 +76,11 @@ function lastSession() {
   return JSON.parse(readFileSync(lastFile, 'utf8')).sessionId
 }
 
-/** Rows on top of the profile: a readable log, this terminal as the front end, and the chosen agy. */
+/** Rows on top of the profile: readable logs, this terminal as the front end, and the chosen agy. */
 function overlay({ home, report, cwd, prompts, resume, agyConfig, echo }) {
   const env = agyConfig.env === undefined ? {} : { env: { ...agyConfig.env, AGY_STANDIN_ECHO: echo } }
   return [
-    { id: 'session-persistence-jsonl', config: { root: join(home, 'sessions'), compression: 'none' } },
+    readableLogs(home),
     // A title would cost a model call of its own.
     { id: 'session-title-llm', disabled: true },
     { id: 'headless-runner', disabled: true },

@@ -4,11 +4,18 @@ import { delimiter, isAbsolute, join } from 'node:path'
 import { findExecutable } from '../lib/agy/executable.js'
 import { digest, filesUnder, must, once, projectEnv, ROOT } from './setup.mjs'
 
-export const PRIVATE = join(ROOT, '.dsh-private')
+/** Everything that the commands keep; another folder can be named, to have a second host. */
+export const PRIVATE = process.env.DSH_AGY_PRIVATE ?? join(ROOT, '.dsh-private')
 export const STAND_IN = join(ROOT, 'probes', 'agy')
 
 /** Environment of the private dsh: a home of its own, no telemetry. */
 export const hostEnv = home => ({ ...projectEnv(), DSH_HOME: home, DSH_TELEMETRY_DISABLED: '1' })
+
+/** Row for logs that a person can read. All hosts of one home must agree on it: dsh refuses a folder of mixed encodings. */
+export const readableLogs = home => ({
+  id: 'session-persistence-jsonl',
+  config: { root: join(home, 'sessions'), compression: 'none' },
+})
 
 /**
  * Pack the package as npm would publish it.

@@ -40,8 +40,13 @@ export function run(file, args, { quiet = false, ...options } = {}) {
     })
     const output = []
     for (const stream of [child.stdout, child.stderr]) stream?.on('data', chunk => output.push(chunk))
+    // Ctrl-C reaches the child too, which may have something to put away: one leaves after it, not before.
+    const waitForIt = () => {}
+    const passOn = () => child.kill('SIGTERM')
+    process.on('SIGINT', waitForIt).on('SIGTERM', passOn)
     child.on('error', reject)
     child.on('close', (code, signal) => {
+      process.off('SIGINT', waitForIt).off('SIGTERM', passOn)
       const exit = code ?? (signal === 'SIGINT' ? 130 : 1)
       if (exit !== 0) for (const chunk of output) process.stderr.write(chunk)
       resolve(exit)

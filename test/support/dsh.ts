@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import { expect, onTestFinished } from 'vitest'
-import { hostEnv } from '../../scripts/private-host.mjs'
+import { hostEnv, readableLogs } from '../../scripts/private-host.mjs'
 import { readLog } from '../../src/cli/log-file.ts'
 import { checkLog, type LogEvent } from '../../src/cli/log-rules.ts'
 import { privateFolder, STAND_IN } from './folders.ts'
@@ -49,7 +49,7 @@ export function dshHome(): DshHome {
       const file = join(folder, `overlay-${overlays}.yml`)
       const standIn = { AGY_STANDIN_PROBE: probe, AGY_STANDIN_ECHO: echo, ...env }
       const all = [
-        { id: 'session-persistence-jsonl', config: { root: join(home, 'sessions'), compression: 'none' } },
+        readableLogs(home),
         {
           insert: [{ id: 'invariants', name: '@deepseek-ai/dsh-invariants', config: { enabled: true } }, ...INVARIANTS],
         },
