@@ -5,7 +5,10 @@
  * kept, and each hosted step says what is wrong. dsh's own loop goes on.
  */
 import z from '@deepseek-ai/schemastery'
-import { DEFAULT_LIMITS } from './agy/run-clock.ts'
+import { DEFAULT_TOOL_RESULT_BYTES } from './agy/bounded-text.ts'
+import { DEFAULT_SLOTS } from './agy/child-slots.ts'
+import { DEFAULT_CHILD_LIMITS } from './agy/process.ts'
+import { DEFAULT_RUN_LIMITS } from './agy/run-clock.ts'
 import { AgentLoop } from './host/agent-loop.ts'
 
 /** What a deployment may set in the row `agy`. */
@@ -18,15 +21,24 @@ export interface EngineConfig {
   sandbox: boolean
   dangerouslySkipPermissions: boolean
   deadlineMs: number
+  firstFrameMs: number
   stallMs: number
   toolStallMs: number
+  exitGraceMs: number
+  killGraceMs: number
+  maxLineBytes: number
+  maxStderrBytes: number
+  maxToolResultBytes: number
+  maxChildren: number
+  startGapMs: number
 }
 
-const milliseconds = (normal: number) =>
+/** A whole number from `least` on; timers and buffers take no more than 31 bits. */
+const count = (normal: number, least = 1) =>
   z
     .number()
     .step(1)
-    .min(1)
+    .min(least)
     .max(2 ** 31 - 1)
     .default(normal)
 
@@ -47,11 +59,25 @@ export const EngineSchema = z.object({
     .boolean()
     .default(false)
     .description('`--dangerously-skip-permissions`: the CLI runs every tool without asking.'),
-  deadlineMs: milliseconds(DEFAULT_LIMITS.deadlineMs).description('Longest run, in milliseconds.'),
-  stallMs: milliseconds(DEFAULT_LIMITS.stallMs).description('Longest silence while no tool is open, in milliseconds.'),
-  toolStallMs: milliseconds(DEFAULT_LIMITS.toolStallMs).description(
+  deadlineMs: count(DEFAULT_RUN_LIMITS.deadlineMs).description('Longest run, in milliseconds.'),
+  firstFrameMs: count(DEFAULT_RUN_LIMITS.firstFrameMs).description(
+    'Longest time from the start to the first frame, in milliseconds.',
+  ),
+  stallMs: count(DEFAULT_RUN_LIMITS.stallMs).description('Longest silence while no tool is open, in milliseconds.'),
+  toolStallMs: count(DEFAULT_RUN_LIMITS.toolStallMs).description(
     'Longest silence while a tool is open, in milliseconds.',
   ),
+  exitGraceMs: count(DEFAULT_CHILD_LIMITS.exitGraceMs, 0).description(
+    'Time for the CLI to leave by itself after its answer, in milliseconds.',
+  ),
+  killGraceMs: count(DEFAULT_CHILD_LIMITS.killGraceMs, 0).description('Time from SIGTERM to SIGKILL, in milliseconds.'),
+  maxLineBytes: count(DEFAULT_CHILD_LIMITS.maxLineBytes).description('Longest line of output that is taken, in bytes.'),
+  maxStderrBytes: count(DEFAULT_CHILD_LIMITS.maxStderrBytes).description('What is kept of stderr, in bytes.'),
+  maxToolResultBytes: count(DEFAULT_TOOL_RESULT_BYTES).description(
+    'What is stored of one tool result, in bytes; head and tail are kept.',
+  ),
+  maxChildren: count(DEFAULT_SLOTS.maxChildren).description('Children at once, over all sessions.'),
+  startGapMs: count(DEFAULT_SLOTS.startGapMs, 0).description('Least time between two starts, in milliseconds.'),
 })
 
 /** A configuration that was refused: which key, which rule, and the way out. */

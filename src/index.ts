@@ -9,7 +9,9 @@
 import type { Context } from '@deepseek-ai/cordis'
 import z from '@deepseek-ai/schemastery'
 import { AgyLoop } from './agy/agy-loop.ts'
+import { endOrphans } from './agy/child-records.ts'
 import { ModelCatalogue } from './agy/models.ts'
+import { VersionBook } from './agy/version.ts'
 import { type EngineConfig, readConfig } from './config.ts'
 import { HostedProvider } from './engine/hosted-provider.ts'
 import { AgentLoop, loopThatAttaches } from './host/agent-loop.ts'
@@ -48,7 +50,11 @@ export function apply(ctx: Context, raw: unknown): void {
 
 /** Mount the CLI side; `undefined` when another plugin serves the provider already, and its models stay its own. */
 function mountEngine(ctx: Context, config: EngineConfig): EngineChoice {
-  const engine = new AgyLoop({ ...config, parentEnv: scrubbedParentEnv })
+  const engine = new AgyLoop({ ...config, parentEnv: scrubbedParentEnv, versions: new VersionBook() })
+  endOrphans(config.killGraceMs).then(
+    pids => pids.length > 0 && ctx.logger.info(`AGY_ORPHANS_ENDED: children of a killed dsh were ended: ${pids}`),
+    error => ctx.logger.warn(`AGY_ORPHANS: children of a killed dsh could not be looked for: ${error}`),
+  )
   const unloaded = new AbortController()
   const catalogue = new ModelCatalogue({
     locate: () => engine.locate(),

@@ -13,8 +13,16 @@ test('an empty row has safe defaults', () => {
       sandbox: true,
       dangerouslySkipPermissions: false,
       deadlineMs: 7_200_000,
+      firstFrameMs: 120_000,
       stallMs: 600_000,
       toolStallMs: 1_860_000,
+      exitGraceMs: 2_000,
+      killGraceMs: 2_000,
+      maxLineBytes: 16_777_216,
+      maxStderrBytes: 16_384,
+      maxToolResultBytes: 262_144,
+      maxChildren: 8,
+      startGapMs: 500,
     })
   }
 })
@@ -29,8 +37,16 @@ test('every key is taken', () => {
     sandbox: false,
     dangerouslySkipPermissions: true,
     deadlineMs: 1,
+    firstFrameMs: 4,
     stallMs: 2,
     toolStallMs: 3,
+    exitGraceMs: 0,
+    killGraceMs: 0,
+    maxLineBytes: 5,
+    maxStderrBytes: 6,
+    maxToolResultBytes: 7,
+    maxChildren: 1,
+    startGapMs: 0,
   }
   expect(readConfig(config).engine).toEqual(config)
 })
@@ -49,6 +65,10 @@ describe('what is wrong is refused by its key, and the loop of dsh still has its
     [{ dangerouslySkipPermissions: 1 }, '"dangerouslySkipPermissions"'],
     [{ deadlineMs: 'soon' }, '"deadlineMs"'],
     [{ stallMs: 0 }, '"stallMs"'],
+    [{ killGraceMs: -1 }, '"killGraceMs"'],
+    [{ maxChildren: 0 }, '"maxChildren"'],
+    [{ maxLineBytes: 1.5 }, '"maxLineBytes"'],
+    [{ deadlineMs: 2 ** 31 }, '"deadlineMs"'],
     [[], 'not a map'],
     ['x', 'not a map'],
     [{ agents: 'x' }, "dsh's own loop"],

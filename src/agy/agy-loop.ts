@@ -1,28 +1,37 @@
 /**
  * The engine: one run is one `agy` child with a fresh conversation.
  *
- * Reads like the road of a frame: launch, spawn, lines, parse, decode, fold, and one outcome at the end.
+ * Reads like the road of a frame: slot, launch, spawn, lines, parse, decode, fold, and one outcome at the end.
  */
 import type { EngineEvent, HostedEngine, Outcome, StepRequest } from '../engine/contract.ts'
+import { boundedText, DEFAULT_TOOL_RESULT_BYTES } from './bounded-text.ts'
+import { recordChild } from './child-records.ts'
+import { ChildSlots, DEFAULT_SLOTS, type SlotLimits } from './child-slots.ts'
 import { findExecutable } from './executable.ts'
 import { Fold } from './fold.ts'
 import { FrameParser } from './frames.ts'
 import { buildLaunch, childEnvironment, type Launch, type LaunchSettings } from './launch.ts'
 import { DEFAULT_MODEL_ID } from './models.ts'
 import { isHopeless, nameOutcome, type RunFacts } from './outcome.ts'
-import { type AgyChild, SpawnFailure, spawnAgy } from './process.ts'
+import { type AgyChild, type ChildLimits, DEFAULT_CHILD_LIMITS, SpawnFailure, spawnAgy } from './process.ts'
 import { redact } from './redact.ts'
 import { AgyRefusal } from './refusal.ts'
-import { DEFAULT_LIMITS, RunClock, type RunLimits } from './run-clock.ts'
+import { DEFAULT_RUN_LIMITS, RunClock, type RunLimits } from './run-clock.ts'
+import { RunFolder } from './run-folder.ts'
+import type { VersionBook } from './version.ts'
 import { decodeFrame } from './wire.ts'
 
 /** What the engine needs beside the request. */
-export interface AgyLoopOptions extends LaunchSettings, Partial<RunLimits> {
+export interface AgyLoopOptions extends LaunchSettings, Partial<RunLimits & ChildLimits & SlotLimits> {
   /** Absolute path or name of the CLI; absent searches for `agy`. */
   readonly bin?: string
+  /** What is told of one tool result, in bytes. */
+  readonly maxToolResultBytes?: number
   /** The parent's environment without credentials, read anew for each child. */
   readonly parentEnv: () => Readonly<Record<string, string>>
-  /** Starts a child; a recording can be replayed by another one. */
+  /** Looks at the version of a program before it is started; absent, nobody looks. */
+  readonly versions?: VersionBook
+  /** Gives the children, in place of processes: a recording can be replayed by one. */
   readonly spawn?: (launch: Launch) => Promise<AgyChild>
 }
 
@@ -32,23 +41,36 @@ interface Ending {
   readonly said: boolean
 }
 
-const refused = (code: string, message: string, hint: string): Ending => ({
-  outcome: { kind: 'failed', code, message, retryable: false, hint },
-  said: false,
-})
+/** A child with what belongs to its run alone. */
+interface StartedChild {
+  readonly child: AgyChild
+  readonly folder: RunFolder | undefined
+  /** Takes away the record that it runs. */
+  forget(): Promise<void>
+}
+
+const ended = (outcome: Outcome): Ending => ({ outcome, said: false })
+const ABORTED = ended({ kind: 'aborted' })
 
 /** Drives `agy` over stream-json. */
 export class AgyLoop implements HostedEngine {
   readonly id = 'agy'
   private readonly options: AgyLoopOptions
-  private readonly limits: RunLimits
+  private readonly limits: RunLimits & ChildLimits & SlotLimits & { readonly maxToolResultBytes: number }
+  private readonly slots: ChildSlots
   private readonly children = new Set<AgyChild>()
 
   /** @param options - pins of the deployment. */
   constructor(options: AgyLoopOptions) {
     this.options = options
-    const { deadlineMs, stallMs, toolStallMs } = { ...DEFAULT_LIMITS, ...options }
-    this.limits = { deadlineMs, stallMs, toolStallMs }
+    this.limits = {
+      ...DEFAULT_RUN_LIMITS,
+      ...DEFAULT_CHILD_LIMITS,
+      ...DEFAULT_SLOTS,
+      maxToolResultBytes: DEFAULT_TOOL_RESULT_BYTES,
+      ...options,
+    }
+    this.slots = new ChildSlots(this.limits)
   }
 
   /** The program that a run would start, with its environment. */
@@ -63,33 +85,46 @@ export class AgyLoop implements HostedEngine {
   }
 
   async *run(request: StepRequest): AsyncGenerator<EngineEvent, void, undefined> {
-    let ending = yield* this.attempt(request)
-    if (isSignInRace(ending)) {
+    yield { type: 'end', outcome: yield* this.inSlot(request) }
+  }
+
+  /** Wait for the right to run a child, and hold it until nothing of the run is left. */
+  private async *inSlot(request: StepRequest): AsyncGenerator<EngineEvent, Outcome> {
+    if (this.slots.isFull) {
+      yield notice('AGY_WAITING', `${this.limits.maxChildren} children run already; this one waits for one to end.`)
+    }
+    let giveBack: () => void
+    try {
+      giveBack = await this.slots.take(request.signal)
+    } catch (error) {
+      if (!request.signal.aborted) throw error
+      return ABORTED.outcome
+    }
+    try {
+      const first = yield* this.attempt(request)
+      if (!isSignInRace(first)) return first.outcome
       yield notice(
         'AGY_SIGN_IN_RETRIED',
         'The CLI said that it is not signed in; some versions do so too early, so it is asked once more.',
       )
-      ending = yield* this.attempt(request)
+      return (yield* this.attempt(request)).outcome
+    } finally {
+      giveBack()
     }
-    yield { type: 'end', outcome: ending.outcome }
   }
 
   /** One child, from its start until nothing of it is left. */
   private async *attempt(request: StepRequest): AsyncGenerator<EngineEvent, Ending> {
-    if (request.signal.aborted) return { outcome: { kind: 'aborted' }, said: false }
-    const child = await this.start(request)
-    if ('outcome' in child) return child
+    const started = yield* this.start(request)
+    if ('outcome' in started) return started
+    const { child, folder } = started
     this.children.add(child)
     let stoppedBy: RunFacts['stoppedBy']
     const stop = (why: NonNullable<RunFacts['stoppedBy']>): void => {
       stoppedBy ??= why
       void child.stop()
     }
-    const clock = new RunClock(
-      this.limits,
-      () => stop('deadline'),
-      () => stop('stall'),
-    )
+    const clock = new RunClock(this.limits, stop)
     const onAbort = (): void => stop('abort')
     request.signal.addEventListener('abort', onAbort, { once: true })
     if (request.signal.aborted) onAbort()
@@ -107,6 +142,7 @@ export class AgyLoop implements HostedEngine {
         ...summary,
         exit: await child.left,
         stderr: child.stderr(),
+        ...(folder && { log: await folder.readLog() }),
         ...(stoppedBy && { stoppedBy }),
         ...(home !== undefined && { home }),
       })
@@ -117,6 +153,8 @@ export class AgyLoop implements HostedEngine {
       request.signal.removeEventListener('abort', onAbort)
       await child.stop()
       this.children.delete(child)
+      await started.forget()
+      await folder?.remove()
     }
   }
 
@@ -135,7 +173,7 @@ export class AgyLoop implements HostedEngine {
         problems.push(frame.problem)
       } else {
         const events = fold.push(decodeFrame(frame.value))
-        yield* events
+        for (const event of events) yield this.bounded(event)
         if (events.some(isFailedModelCall) && isHopeless(child.stderr())) giveUp()
       }
       const { result, toolOpen } = fold.summary()
@@ -144,25 +182,55 @@ export class AgyLoop implements HostedEngine {
     }
   }
 
-  private async start(request: StepRequest): Promise<AgyChild | Ending> {
+  private bounded(event: EngineEvent): EngineEvent {
+    if (event.type !== 'tool-result') return event
+    return { ...event, text: boundedText(event.text, this.limits.maxToolResultBytes) }
+  }
+
+  /** Everything up to the running child; what stands in its way is an ending. */
+  private async *start(request: StepRequest): AsyncGenerator<EngineEvent, StartedChild | Ending> {
+    if (request.signal.aborted) return ABORTED
+    let folder: RunFolder | undefined
     try {
-      const { file } = await this.locate()
+      const { file, env } = await this.locate()
+      const word = await this.options.versions?.check(file, env, request.signal)
+      if (request.signal.aborted) return ABORTED
+      if (word !== undefined) yield word
       const { model, ...rest } = request
       const asked = model === undefined || model === DEFAULT_MODEL_ID ? rest : { ...rest, model }
-      const launch = buildLaunch(file, this.options, asked, this.options.parentEnv())
-      return await (this.options.spawn ?? spawnAgy)(launch)
-    } catch (error) {
-      if (error instanceof AgyRefusal) return refused(error.code, error.message, error.hint)
-      if (error instanceof SpawnFailure) {
-        const words = redact(error.message, this.options.parentEnv().HOME)
-        return refused(
-          'AGY_SPAWN_FAILED',
-          `The CLI could not be started (${error.code}): ${words}.`,
-          'Check that the workspace folder exists and that the program can be run.',
-        )
+      if (this.options.spawn !== undefined) {
+        const launch = buildLaunch(file, this.options, asked, this.options.parentEnv())
+        return { child: await this.options.spawn(launch), folder, forget: () => Promise.resolve() }
       }
-      throw error
+      folder = await RunFolder.open()
+      const logged = folder === undefined ? asked : { ...asked, logFile: folder.logFile }
+      const child = await spawnAgy(buildLaunch(file, this.options, logged, this.options.parentEnv()), this.limits)
+      return { child, folder, forget: await recordChild(child.pid, folder?.path) }
+    } catch (error) {
+      await folder?.remove()
+      return ended(this.refusal(error))
     }
+  }
+
+  /** The ending of a run whose child was never started. */
+  private refusal(error: unknown): Outcome {
+    const home = this.options.parentEnv().HOME
+    const failed = (code: string, message: string, hint: string): Outcome => ({
+      kind: 'failed',
+      code,
+      message: redact(message, home),
+      retryable: false,
+      hint,
+    })
+    if (error instanceof AgyRefusal) return failed(error.code, error.message, error.hint)
+    if (error instanceof SpawnFailure) {
+      return failed(
+        'AGY_SPAWN_FAILED',
+        `The CLI could not be started (${error.code}): ${error.message}.`,
+        'Check that the workspace folder exists and that the program can be run.',
+      )
+    }
+    throw error
   }
 }
 

@@ -45,12 +45,16 @@ export async function findExecutable(bin: string | undefined, env: Env): Promise
   const name = bin ?? 'agy'
   const names = process.platform === 'win32' && !/\.\w+$/.test(name) ? [`${name}.exe`] : [name]
   const folders = [...(env.PATH ?? env.Path ?? '').split(delimiter).filter(isAbsolute), ...installPlaces(env)]
+  let unusable: AgyRefusal | undefined
   for (const folder of folders) {
     for (const candidate of names) {
       const file = join(folder, candidate)
-      if ((await inspect(file)) === 'usable') return file
+      const verdict = await inspect(file)
+      if (verdict === 'usable') return file
+      if (verdict !== 'missing') unusable ??= refusal(verdict, file)
     }
   }
+  if (unusable !== undefined) throw unusable
   throw new AgyRefusal(
     'AGY_EXECUTABLE_MISSING',
     `No "${name}" was found on PATH or where its installer puts it.`,
@@ -59,22 +63,18 @@ export async function findExecutable(bin: string | undefined, env: Env): Promise
 }
 
 async function checked(file: string): Promise<string> {
-  switch (await inspect(file)) {
-    case 'usable':
-      return file
+  const verdict = await inspect(file)
+  if (verdict === 'usable') return file
+  throw refusal(verdict, file)
+}
+
+function refusal(verdict: Exclude<Verdict, 'usable'>, file: string): AgyRefusal {
+  switch (verdict) {
     case 'folder':
-      throw new AgyRefusal(
-        'AGY_EXECUTABLE_IS_FOLDER',
-        `The configured bin "${file}" is a folder.`,
-        'Point bin at the program itself.',
-      )
+      return new AgyRefusal('AGY_EXECUTABLE_IS_FOLDER', `"${file}" is a folder.`, 'Point bin at the program itself.')
     case 'not-executable':
-      throw new AgyRefusal(
-        'AGY_NOT_EXECUTABLE',
-        `The configured bin "${file}" may not be run.`,
-        `Make it executable: chmod +x "${file}".`,
-      )
+      return new AgyRefusal('AGY_NOT_EXECUTABLE', `"${file}" may not be run.`, 'Make it executable with chmod +x.')
     case 'missing':
-      throw new AgyRefusal('AGY_EXECUTABLE_MISSING', `The configured bin "${file}" does not exist.`, INSTALL_HINT)
+      return new AgyRefusal('AGY_EXECUTABLE_MISSING', `The configured bin "${file}" does not exist.`, INSTALL_HINT)
   }
 }

@@ -22,6 +22,12 @@ export interface LaunchSettings {
   readonly env: Readonly<Record<string, string | null>>
 }
 
+/** What one run asks for. */
+export interface LaunchRequest extends Pick<StepRequest, 'prompt' | 'cwd' | 'model' | 'effort'> {
+  /** `--log-file`: the only place where some causes of a failure stand. */
+  readonly logFile?: string
+}
+
 /** One child, ready to be spawned without a shell. */
 export interface Launch {
   readonly file: string
@@ -126,7 +132,7 @@ function checkedModel(model: string | undefined): string | undefined {
 export function buildLaunch(
   file: string,
   settings: LaunchSettings,
-  request: Pick<StepRequest, 'prompt' | 'cwd' | 'model' | 'effort'>,
+  request: LaunchRequest,
   parentEnv: Readonly<Record<string, string>>,
 ): Launch {
   const bytes = Buffer.byteLength(request.prompt)
@@ -147,6 +153,7 @@ export function buildLaunch(
   if (settings.mode !== undefined) args.push(`--mode=${settings.mode}`)
   if (settings.sandbox) args.push('--sandbox')
   if (settings.dangerouslySkipPermissions) args.push('--dangerously-skip-permissions')
+  if (request.logFile !== undefined) args.push(`--log-file=${request.logFile}`)
   args.push(`--print-timeout=${PRINT_TIMEOUT}`)
   // A string flag: detached it would swallow the next token, so it is empty, attached and last.
   args.push('--print=')

@@ -4,7 +4,7 @@
  * The command is a network call of 2 to 14 s that hangs while its stdin is open and fails when nobody is signed in, so
  * nobody waits for it long: until the list is there the catalogue holds the default entry alone.
  */
-import { askAgy } from './process.ts'
+import { runToEnd } from './process.ts'
 
 /** One entry of the catalogue. */
 export interface AgyModel {
@@ -87,7 +87,7 @@ export class ModelCatalogue {
   private async fetch(): Promise<void> {
     try {
       const { file, env } = await this.source.locate()
-      const { stdout, stderr, exitCode, timedOut } = await askAgy(file, ['models'], env, LIMIT_MS, this.source.signal)
+      const { stdout, stderr, exitCode, timedOut } = await runToEnd(file, ['models'], env, LIMIT_MS, this.source.signal)
       if (this.source.signal.aborted) return
       const models = parseModels(stdout)
       if (models.length === 0) {

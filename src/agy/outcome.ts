@@ -8,6 +8,7 @@
 import type { EngineEvent, Outcome } from '../engine/contract.ts'
 import type { FoldSummary } from './fold.ts'
 import { redact } from './redact.ts'
+import type { Limit } from './run-clock.ts'
 import type { AgyResult } from './wire.ts'
 
 /** How the child left. */
@@ -22,7 +23,9 @@ export interface RunFacts extends FoldSummary {
   /** End of what the child wrote to stderr. */
   readonly stderr: string
   /** Why we stopped the child, if we did. */
-  readonly stoppedBy?: 'abort' | 'deadline' | 'stall' | 'hopeless'
+  readonly stoppedBy?: 'abort' | 'hopeless' | Limit
+  /** End of the CLI's own log, where some causes stand alone. */
+  readonly log?: string
   /** The user's home folder, which must not be shown. */
   readonly home?: string
 }
@@ -222,6 +225,22 @@ function failureFromWords(error: string | undefined, stderr: string): Failed | u
   )
 }
 
+/** The error lines of the CLI's log, which is in the form of Go's glog: `E0912 10:11:12.345 123 run.go:389] words`. */
+function complaints(log: string | undefined): string {
+  return (log ?? '')
+    .split('\n')
+    .filter(line => /^E\d{4} /.test(line))
+    .join('\n')
+}
+
+function lastComplaint({ log, home }: RunFacts): string {
+  const words = complaints(log)
+    .split('\n')
+    .at(-1)
+    ?.replace(/^E\d{4} [^\]]*\] ?/, '')
+  return words ? ` Its log says: ${redact(words, home).slice(0, 500)}` : ''
+}
+
 function denied(facts: RunFacts, result: AgyResult): readonly string[] {
   if (result.deniedActions.length > 0) return result.deniedActions
   const named = DENIAL_ON_STDERR.exec(facts.stderr)?.[1]
@@ -271,7 +290,7 @@ function fromResult(facts: RunFacts, result: AgyResult): NamedOutcome {
     )
   }
 
-  const cause = failureFromWords(result.error, facts.stderr)
+  const cause = failureFromWords(result.error, facts.stderr) ?? namedCause(complaints(facts.log))
   const recovered = facts.toolErrors.some(
     message => message !== '' && (result.error?.includes(message.slice(0, 200)) ?? false),
   )
@@ -282,20 +301,20 @@ function fromResult(facts: RunFacts, result: AgyResult): NamedOutcome {
     cause ??
       failed(
         'AGY_FAILED',
-        `The CLI ended with ${result.status}${words === '' ? '' : `: ${words.slice(0, 1000)}`}`,
+        `The CLI ended with ${result.status}${words === '' ? '' : `: ${words.slice(0, 1000)}`}${lastComplaint(facts)}`,
         true,
-        "Send the message again; the CLI's own log under ~/.gemini/antigravity-cli/log may say more.",
+        'Send the message again.',
       ),
   )
 }
 
 function withoutResult(facts: RunFacts): Failed {
-  const cause = failureFromWords(undefined, facts.stderr)
+  const cause = failureFromWords(undefined, facts.stderr) ?? namedCause(complaints(facts.log))
   if (cause !== undefined) return cause
   const { code, signal } = facts.exit
   const how = signal === undefined ? `exit code ${code ?? 'unknown'}` : `signal ${signal}`
   const tail = redact(facts.stderr, facts.home).trim().slice(-1000)
-  const said = tail === '' ? '' : ` Its last words: ${tail}`
+  const said = tail === '' ? lastComplaint(facts) : ` Its last words: ${tail}`
   if (!facts.understood && code === 0) {
     return failed(
       'AGY_PROTOCOL',
@@ -315,6 +334,27 @@ function withoutResult(facts: RunFacts): Failed {
   return failed('AGY_CRASHED', `The CLI ended before it finished (${how}).${said}`, true, 'Send the message again.')
 }
 
+const LIMIT_REACHED: Readonly<Record<Limit, Failed>> = {
+  deadline: failed(
+    'AGY_DEADLINE',
+    'The run took longer than it may and was stopped.',
+    true,
+    'Ask for less at once, or raise deadlineMs.',
+  ),
+  'first-frame': failed(
+    'AGY_START_STALLED',
+    'The CLI said nothing after its start and was stopped.',
+    true,
+    'Send the message again; if the CLI starts slow MCP servers, raise firstFrameMs.',
+  ),
+  stall: failed(
+    'AGY_STALLED',
+    'The CLI was silent for longer than it may be and was stopped.',
+    true,
+    'Send the message again, or raise stallMs and toolStallMs.',
+  ),
+}
+
 /**
  * Name the ending of one run.
  *
@@ -323,26 +363,7 @@ function withoutResult(facts: RunFacts): Failed {
 export function nameOutcome(facts: RunFacts): NamedOutcome {
   const only = (outcome: Outcome): NamedOutcome => ({ outcome, notices: [] })
   if (facts.stoppedBy === 'abort') return only({ kind: 'aborted' })
-  if (facts.stoppedBy === 'deadline') {
-    return only(
-      failed(
-        'AGY_DEADLINE',
-        'The run took longer than it may and was stopped.',
-        true,
-        'Ask for less at once, or raise deadlineMs.',
-      ),
-    )
-  }
-  if (facts.stoppedBy === 'stall') {
-    return only(
-      failed(
-        'AGY_STALLED',
-        'The CLI was silent for longer than it may be and was stopped.',
-        true,
-        'Send the message again, or raise stallMs and toolStallMs.',
-      ),
-    )
-  }
+  if (facts.stoppedBy !== undefined && facts.stoppedBy !== 'hopeless') return only(LIMIT_REACHED[facts.stoppedBy])
   // Our stop made the frames say "interrupted"; the cause stands on stderr.
   if (facts.stoppedBy === 'hopeless') return only(withoutResult(facts))
   return facts.result === undefined ? only(withoutResult(facts)) : fromResult(facts, facts.result)

@@ -8,21 +8,27 @@ import type { Readable } from 'node:stream'
 import { setTimeout as pause } from 'node:timers/promises'
 import { execa } from 'execa'
 import type { Launch } from './launch.ts'
-import { type Line, LineSplitter } from './lines.ts'
+import { type Line, LineSplitter, MAX_LINE_BYTES } from './lines.ts'
 import type { ChildExit } from './outcome.ts'
 
-/** How long the child is given at each rung of the ladder, in milliseconds. */
-export interface Grace {
-  /** From the end of stdin and of the answer until SIGTERM. */
-  readonly exitMs: number
-  /** From SIGTERM until SIGKILL, and from the exit until a pipe held open by somebody else is let go. */
-  readonly killMs: number
+/** What one child may take and give. */
+export interface ChildLimits {
+  /** From the end of stdin and of the answer until SIGTERM, in milliseconds. */
+  readonly exitGraceMs: number
+  /** From SIGTERM until SIGKILL, and from the exit until a pipe held open by somebody else is let go, in milliseconds. */
+  readonly killGraceMs: number
+  /** Longest line of stdout that is taken; a longer one is dropped and named. */
+  readonly maxLineBytes: number
+  /** Bytes of stderr that are kept; the end says most. */
+  readonly maxStderrBytes: number
 }
 
-export const DEFAULT_GRACE: Grace = { exitMs: 2_000, killMs: 2_000 }
-
-/** Bytes of stderr that are kept; the end says most. */
-const STDERR_BYTES = 16 * 1024
+export const DEFAULT_CHILD_LIMITS: ChildLimits = {
+  exitGraceMs: 2_000,
+  killGraceMs: 2_000,
+  maxLineBytes: MAX_LINE_BYTES,
+  maxStderrBytes: 16 * 1024,
+}
 
 /** One running child. */
 export interface AgyChild {
@@ -36,6 +42,11 @@ export interface AgyChild {
   readonly left: Promise<ChildExit>
   /** The end of what it wrote to stderr so far. */
   stderr(): string
+}
+
+/** A child that is a process of this machine. */
+export interface AgyProcess extends AgyChild {
+  readonly pid: number
 }
 
 /** The program could not be started at all. */
@@ -86,10 +97,23 @@ function groupExists(pid: number): boolean {
 /** How often one looks whether a killed group is gone, in milliseconds: nobody tells the end of what is no child of ours. */
 const LOOK_MS = 5
 
-/** Kill what is left of the group and wait until it is gone, at most so long. */
-async function endGroup(pid: number, limitMs: number): Promise<void> {
+/** Wait until nobody of the group is left, at most so long. */
+async function groupGone(pid: number, limitMs: number): Promise<boolean> {
+  const until = performance.now() + limitMs
+  while (groupExists(pid) && performance.now() < until) await pause(LOOK_MS)
+  return !groupExists(pid)
+}
+
+/**
+ * End a whole process group: SIGTERM, and SIGKILL for whoever is left.
+ *
+ * @param graceMs - time for each, in milliseconds.
+ */
+export async function endGroup(pid: number, graceMs: number): Promise<void> {
+  killTree(pid, 'SIGTERM')
+  if (await groupGone(pid, graceMs)) return
   killTree(pid, 'SIGKILL')
-  for (const until = performance.now() + limitMs; groupExists(pid) && performance.now() < until; ) await pause(LOOK_MS)
+  await groupGone(pid, graceMs)
 }
 
 /** Wait for a promise at most so long; tells whether it settled in time. */
@@ -110,7 +134,7 @@ async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
  *
  * @throws SpawnFailure when the system refuses to start it.
  */
-export async function spawnAgy(launch: Launch, grace: Grace = DEFAULT_GRACE): Promise<AgyChild> {
+export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHILD_LIMITS): Promise<AgyProcess> {
   const child = execa(launch.file, launch.args, {
     cwd: launch.cwd,
     env: launch.env,
@@ -140,7 +164,7 @@ export async function spawnAgy(launch: Launch, grace: Grace = DEFAULT_GRACE): Pr
   })
   const stdoutEnded = ended(child.stdout)
   const stderrEnded = ended(child.stderr)
-  const stderr = keepTail(child.stderr)
+  const stderr = keepTail(child.stderr, limits.maxStderrBytes)
 
   // The child may die before it reads: EPIPE is no failure of ours, its exit tells what happened.
   child.stdin.on('error', () => {})
@@ -149,12 +173,13 @@ export async function spawnAgy(launch: Launch, grace: Grace = DEFAULT_GRACE): Pr
   const left = exited.then(async exit => {
     // The leader is gone; what it left running would hold the pipes.
     killTree(pid, 'SIGTERM')
-    if (!(await within(Promise.all([stdoutEnded, stderrEnded]), grace.killMs))) {
+    if (!(await within(Promise.all([stdoutEnded, stderrEnded]), limits.killGraceMs))) {
       killTree(pid, 'SIGKILL')
       child.stdout.destroy()
       child.stderr.destroy()
     }
-    await endGroup(pid, grace.killMs)
+    killTree(pid, 'SIGKILL')
+    await groupGone(pid, limits.killGraceMs)
     groups.delete(pid)
     return exit
   })
@@ -167,9 +192,9 @@ export async function spawnAgy(launch: Launch, grace: Grace = DEFAULT_GRACE): Pr
   const climb = async (): Promise<void> => {
     // Nobody reads any more, and a full pipe would keep the child from leaving.
     child.stdout.resume()
-    if (!(await within(Promise.race([exited, hurried]), grace.exitMs)) || !(await within(exited, 0))) {
+    if (!(await within(Promise.race([exited, hurried]), limits.exitGraceMs)) || !(await within(exited, 0))) {
       killTree(pid, 'SIGTERM')
-      if (!(await within(exited, grace.killMs))) killTree(pid, 'SIGKILL')
+      if (!(await within(exited, limits.killGraceMs))) killTree(pid, 'SIGKILL')
     }
     await left
   }
@@ -179,7 +204,8 @@ export async function spawnAgy(launch: Launch, grace: Grace = DEFAULT_GRACE): Pr
   }
 
   return {
-    lines: readLines(child.stdout, left),
+    pid,
+    lines: readLines(child.stdout, left, limits.maxLineBytes),
     left,
     stderr,
     settle,
@@ -190,7 +216,7 @@ export async function spawnAgy(launch: Launch, grace: Grace = DEFAULT_GRACE): Pr
   }
 }
 
-/** What a subcommand answered. */
+/** What a short-lived program answered. */
 export interface Answer {
   readonly stdout: string
   readonly stderr: string
@@ -199,17 +225,17 @@ export interface Answer {
 }
 
 /**
- * Run a subcommand, such as `agy models`, to its end.
+ * Run a short-lived program, such as `agy models`, to its end.
  *
  * @param limitMs - it is ended when it takes longer.
- * @param signal - ends it at once.
+ * @param signal - ends it at once, if there is one.
  */
-export async function askAgy(
+export async function runToEnd(
   file: string,
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   limitMs: number,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<Answer> {
   const { stdout, stderr, exitCode, timedOut } = await execa(file, args, {
     env,
@@ -217,8 +243,8 @@ export async function askAgy(
     // A pipe that is closed at once: up to 1.1.22 a subcommand hangs while its stdin is open.
     input: '',
     timeout: limitMs,
-    forceKillAfterDelay: DEFAULT_GRACE.killMs,
-    cancelSignal: signal,
+    forceKillAfterDelay: DEFAULT_CHILD_LIMITS.killGraceMs,
+    ...(signal && { cancelSignal: signal }),
     reject: false,
     windowsHide: true,
   })
@@ -232,8 +258,8 @@ function ended(stream: Readable): Promise<void> {
   })
 }
 
-async function* readLines(stdout: Readable, left: Promise<unknown>): AsyncIterable<Line> {
-  const splitter = new LineSplitter()
+async function* readLines(stdout: Readable, left: Promise<unknown>, maxBytes: number): AsyncIterable<Line> {
+  const splitter = new LineSplitter(maxBytes)
   try {
     // Who stops reading early still wants the pipe drained: a child with a broken pipe would end in an error of its own.
     for await (const chunk of stdout.iterator({ destroyOnReturn: false })) yield* splitter.push(chunk as Buffer)
@@ -245,10 +271,10 @@ async function* readLines(stdout: Readable, left: Promise<unknown>): AsyncIterab
   await left
 }
 
-function keepTail(stream: Readable): () => string {
+function keepTail(stream: Readable, maxBytes: number): () => string {
   let tail = Buffer.alloc(0)
   stream.on('data', (chunk: Buffer) => {
-    tail = Buffer.concat([tail, chunk]).subarray(-STDERR_BYTES)
+    tail = Buffer.concat([tail, chunk]).subarray(-maxBytes)
   })
   stream.on('error', () => {})
   return () => tail.toString('utf8')

@@ -4,44 +4,50 @@
 export interface RunLimits {
   /** The whole run. */
   readonly deadlineMs: number
-  /** Without a frame while no tool is open; start-up counts too. */
+  /** From the start until the first frame. */
+  readonly firstFrameMs: number
+  /** Without a frame while no tool is open. */
   readonly stallMs: number
   /** Without a frame while a tool is open: the CLI holds a background command for up to 30 minutes (1.2.9 and later). */
   readonly toolStallMs: number
 }
 
 /**
- * Two hours in all: longer than any recorded run, short enough that a forgotten child ends. Ten minutes of silence: start-up
- * takes up to 90 s, and the longest silence recorded inside a model call was 187 s.
+ * Two hours in all: longer than any recorded run, short enough that a forgotten child ends. Two minutes for the start: it
+ * waits for MCP servers for up to 90 s. Ten minutes of silence: the longest recorded inside a model call was 187 s.
  */
-export const DEFAULT_LIMITS: RunLimits = {
+export const DEFAULT_RUN_LIMITS: RunLimits = {
   deadlineMs: 2 * 60 * 60_000,
+  firstFrameMs: 2 * 60_000,
   stallMs: 10 * 60_000,
   toolStallMs: 31 * 60_000,
 }
 
+/** Which limit was reached. */
+export type Limit = 'deadline' | 'first-frame' | 'stall'
+
 /** Runs until one of its limits is reached, or it is stopped. */
 export class RunClock {
   private readonly limits: RunLimits
-  private readonly onStall: () => void
+  private readonly onLimit: (limit: Limit) => void
   private readonly deadline: NodeJS.Timeout
-  private stall: NodeJS.Timeout
+  private silence: NodeJS.Timeout
 
-  constructor(limits: RunLimits, onDeadline: () => void, onStall: () => void) {
+  constructor(limits: RunLimits, onLimit: (limit: Limit) => void) {
     this.limits = limits
-    this.onStall = onStall
-    this.deadline = setTimeout(onDeadline, limits.deadlineMs)
-    this.stall = setTimeout(onStall, limits.stallMs)
+    this.onLimit = onLimit
+    this.deadline = setTimeout(onLimit, limits.deadlineMs, 'deadline')
+    this.silence = setTimeout(onLimit, limits.firstFrameMs, 'first-frame')
   }
 
   /** A frame came; the silence starts anew. */
   heard(toolOpen: boolean): void {
-    clearTimeout(this.stall)
-    this.stall = setTimeout(this.onStall, toolOpen ? this.limits.toolStallMs : this.limits.stallMs)
+    clearTimeout(this.silence)
+    this.silence = setTimeout(this.onLimit, toolOpen ? this.limits.toolStallMs : this.limits.stallMs, 'stall')
   }
 
   stop(): void {
     clearTimeout(this.deadline)
-    clearTimeout(this.stall)
+    clearTimeout(this.silence)
   }
 }

@@ -89,6 +89,7 @@ export async function openReplayHost({
       sandbox: true,
       dangerouslySkipPermissions: false,
       parentEnv: () => ({}),
+      startGapMs: 0,
       spawn: () => {
         if (playing === undefined) throw new Error('nothing is being played')
         return Promise.resolve(playing.child())

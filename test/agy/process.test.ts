@@ -2,10 +2,10 @@ import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { Launch } from '../../src/agy/launch.ts'
-import { type AgyChild, spawnAgy } from '../../src/agy/process.ts'
+import { type AgyChild, DEFAULT_CHILD_LIMITS, spawnAgy } from '../../src/agy/process.ts'
 import { privateFolder } from '../support/folders.ts'
 
-const GRACE = { exitMs: 300, killMs: 300 }
+const LIMITS = { ...DEFAULT_CHILD_LIMITS, exitGraceMs: 300, killGraceMs: 300 }
 
 /** A child that runs a shell script in place of the CLI. */
 async function start(script: string, more: Partial<Launch> = {}): Promise<{ child: AgyChild; folder: string }> {
@@ -14,7 +14,7 @@ async function start(script: string, more: Partial<Launch> = {}): Promise<{ chil
   writeFileSync(file, `#!/bin/sh\n${script}\n`)
   chmodSync(file, 0o755)
   const launch = { file, args: [], cwd: folder, env: { PATH: process.env.PATH ?? '' }, stdin: 'hello\n', ...more }
-  return { child: await spawnAgy(launch, GRACE), folder }
+  return { child: await spawnAgy(launch, LIMITS), folder }
 }
 
 async function read(child: AgyChild): Promise<string[]> {

@@ -83,7 +83,7 @@ export async function startHost(config: TestConfig = {}): Promise<TestHost> {
   await ctx.plugin(ToolRuntime, {})
   await ctx.plugin(AgentRegistry)
   await mountInvariants(ctx)
-  await ctx.plugin(Plugin, { bin: STAND_IN, ...config, env: { AGY_STANDIN_ECHO: echo, ...config.env } })
+  await ctx.plugin(Plugin, { bin: STAND_IN, startGapMs: 0, ...config, env: { AGY_STANDIN_ECHO: echo, ...config.env } })
   ctx.llm.registerAdapter(['echo'], new EchoAdapter())
   let count = 0
   return {
