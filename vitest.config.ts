@@ -1,6 +1,11 @@
 import { defineConfig } from 'vitest/config'
 
-const WITH_REAL_DSH = ['test/host/headless*.test.ts', 'test/web/**/*.test.ts', 'test/scripts/**/*.test.ts']
+const WITH_REAL_DSH = [
+  'test/host/headless*.test.ts',
+  'test/web/**/*.test.ts',
+  'test/scripts/**/*.test.ts',
+  'test/faults/**/*.test.ts',
+]
 
 export default defineConfig({
   test: {
@@ -17,6 +22,7 @@ export default defineConfig({
           // One installation, prepared once, from which each test copies its home.
           globalSetup: ['test/support/global-setup.ts'],
           testTimeout: 180_000,
+          maxConcurrency: 3,
         },
       },
     ],

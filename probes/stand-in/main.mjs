@@ -7,6 +7,7 @@
  * - `AGY_STANDIN_CHUNK`     write stdout in pieces of so many bytes
  * - `AGY_STANDIN_HOLD`      write so many frames, then stay until a signal comes
  * - `AGY_STANDIN_ECHO`      append what was received to this file, one JSON object per start
+ * - `AGY_STANDIN_SCENARIO`  a file of `probes/faults`: do what its `child` says; a list of lists is one for each start
  * - `AGY_STANDIN_VERSION`   what `--version` prints (default 1.3.2)
  */
 import { randomUUID } from 'node:crypto'
@@ -16,6 +17,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { FlagError, parseArguments } from './arguments.mjs'
+import { misbehave } from './misbehave.mjs'
 
 const PROBES = join(import.meta.dirname, '..')
 const steer = name => process.env[`AGY_STANDIN_${name}`]
@@ -170,7 +172,18 @@ async function main() {
   if (flags.get('input-format')?.at(-1) !== 'stream-json' || flags.get('output-format')?.at(-1) !== 'stream-json') {
     throw new FlagError('stand-in: only --input-format=stream-json with --output-format=stream-json is replayed')
   }
-  return converse(flags)
+  return steer('SCENARIO') === undefined ? converse(flags) : actUp(steer('SCENARIO'), flags)
+}
+
+/** Starts are told apart by the file that each one is written down in. */
+async function actUp(file, flags) {
+  echo()
+  const { child } = JSON.parse(readFileSync(file, 'utf8'))
+  const starts = Array.isArray(child[0]) ? child : [child]
+  const before =
+    steer('ECHO') === undefined ? 0 : readFileSync(steer('ECHO'), 'utf8').match(/output-format/g).length - 1
+  await misbehave(starts[Math.min(before, starts.length - 1)], flags)
+  return 0
 }
 
 try {

@@ -51,8 +51,9 @@ async function ownFolder(): Promise<string | undefined> {
   const uid = process.getuid?.()
   if (uid === undefined) return undefined
   const folder = join(tmpdir(), `dsh-agy-children-${uid}`)
+  // Not recursive: where nothing can be made, such as below /proc, Node would try for ever.
+  await mkdir(folder, { mode: 0o700 }).catch(() => {})
   try {
-    await mkdir(folder, { recursive: true, mode: 0o700 })
     const found = await lstat(folder)
     const private_ = found.isDirectory() && found.uid === uid && (found.mode & 0o077) === 0
     return private_ ? folder : undefined

@@ -15,6 +15,8 @@ import type { AgyResult } from './wire.ts'
 export interface ChildExit {
   readonly code?: number
   readonly signal?: string
+  /** It had not left by then, and we ended it. */
+  readonly endedByUs?: true
 }
 
 /** Everything that the naming looks at. */
@@ -321,6 +323,14 @@ function withoutResult(facts: RunFacts): Failed {
       `The program ended with ${how} without one frame that this version understands.${said}`,
       false,
       'Check that the configured program is agy 1.1.15 or later.',
+    )
+  }
+  if (facts.exit.endedByUs) {
+    return failed(
+      'AGY_CRASHED',
+      `The CLI closed its output before it finished, and had to be ended.${said}`,
+      true,
+      'Send the message again.',
     )
   }
   if (signal !== undefined) {

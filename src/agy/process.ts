@@ -157,9 +157,14 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
   }
   groups.add(pid)
 
+  let signalled = false
   const exited = new Promise<ChildExit>(resolve => {
     child.nodeChildProcess.once('exit', (code, signal) => {
-      resolve({ ...(code === null ? {} : { code }), ...(signal === null ? {} : { signal }) })
+      resolve({
+        ...(code === null ? {} : { code }),
+        ...(signal === null ? {} : { signal }),
+        ...(signalled && { endedByUs: true }),
+      })
     })
   })
   const stdoutEnded = ended(child.stdout)
@@ -193,6 +198,7 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
     // Nobody reads any more, and a full pipe would keep the child from leaving.
     child.stdout.resume()
     if (!(await within(Promise.race([exited, hurried]), limits.exitGraceMs)) || !(await within(exited, 0))) {
+      signalled = true
       killTree(pid, 'SIGTERM')
       if (!(await within(exited, limits.killGraceMs))) killTree(pid, 'SIGKILL')
     }
@@ -205,7 +211,7 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
 
   return {
     pid,
-    lines: readLines(child.stdout, left, limits.maxLineBytes),
+    lines: readLines(child.stdout, limits.maxLineBytes),
     left,
     stderr,
     settle,
@@ -258,17 +264,31 @@ function ended(stream: Readable): Promise<void> {
   })
 }
 
-async function* readLines(stdout: Readable, left: Promise<unknown>, maxBytes: number): AsyncIterable<Line> {
+/** Starts to read at once: when a child ends, Node throws away what nobody has begun to read. */
+function readLines(stdout: Readable, maxBytes: number): AsyncIterable<Line> {
+  // Who stops reading early still wants the pipe drained: a child with a broken pipe would end in an error of its own.
+  const chunks = stdout.iterator({ destroyOnReturn: false })
+  const first = chunks.next()
+  // It is awaited below, but maybe later than it fails.
+  first.catch(() => {})
+  return splitLines(first, chunks, maxBytes)
+}
+
+async function* splitLines(
+  first: Promise<IteratorResult<Buffer>>,
+  chunks: AsyncIterator<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<Line> {
   const splitter = new LineSplitter(maxBytes)
   try {
-    // Who stops reading early still wants the pipe drained: a child with a broken pipe would end in an error of its own.
-    for await (const chunk of stdout.iterator({ destroyOnReturn: false })) yield* splitter.push(chunk as Buffer)
+    for (let chunk = await first; !chunk.done; chunk = await chunks.next()) yield* splitter.push(chunk.value)
   } catch (error) {
     // We let go of the pipe because somebody else held it open after the exit.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+  } finally {
+    await chunks.return?.()
   }
   yield* splitter.end()
-  await left
 }
 
 function keepTail(stream: Readable, maxBytes: number): () => string {

@@ -113,20 +113,26 @@ const GAP_BYTES = 200
 
 /**
  * Where the log is cut. The history is walked as it grew, and a cut halves it: so the same cut holds for many prompts,
- * which keep their common beginning, until the next one is due.
+ * which keep their common beginning, until the next one is due. What is to be answered is never cut.
  */
-function oldestKept(sizes: readonly number[], room: number): number {
+function oldestKept(sizes: readonly number[], room: number, request: number): number {
   let oldest = 0
   let total = 0
   for (const [index, size] of sizes.entries()) {
     total += size
     if (total <= room) continue
-    while (oldest < index && total > room / 2) {
+    while (oldest < index && oldest < request && total > room / 2) {
       total -= sizes[oldest] ?? 0
       oldest += 1
     }
   }
   return oldest
+}
+
+/** Where the user's last words stand, which are to be answered. */
+function requestOf(messages: readonly TranscriptMessage[]): number {
+  const last = messages.findLastIndex(({ role, source }) => role === 'user' && source.kind === 'user')
+  return last < 0 ? messages.length : last
 }
 
 /**
@@ -144,6 +150,7 @@ export function renderTranscript(
   const cut = oldestKept(
     entries.map(text => Buffer.byteLength(text)),
     bounds.maxBytes - Buffer.byteLength(OPENING + CLOSING) - GAP_BYTES,
+    requestOf(messages),
   )
   const gap = cut === 0 ? '' : `\n# gap\nThe ${cut} oldest entries of the log are left out here: it grew too long.\n`
   return OPENING + gap + entries.slice(cut).join('') + CLOSING

@@ -39,6 +39,12 @@ test('stdin arrives and is closed, both streams are read, the exit is told', asy
   expect(child.stderr()).toBe('oops\n')
 })
 
+test('what a child wrote is read although it has left by then', async () => {
+  const { child } = await start('echo one; echo two; exit 0')
+  await child.left
+  expect(await read(child)).toEqual(['one', 'two'])
+})
+
 test('a child that dies before it reads a large prompt is no error of ours', async () => {
   const { child } = await start('exit 0', { stdin: `${'x'.repeat(5_000_000)}\n` })
   expect(await read(child)).toEqual([])
@@ -68,14 +74,14 @@ describe('everything the child started is gone when it is settled', () => {
     const { child } = await start('echo ready; exec sleep 600')
     for await (const _line of child.lines) break
     await child.settle()
-    expect(await child.left).toEqual({ signal: 'SIGTERM' })
+    expect(await child.left).toEqual({ signal: 'SIGTERM', endedByUs: true })
   })
 
   test('one that ignores SIGTERM is killed', async () => {
     const { child } = await start("trap '' TERM; echo ready; while :; do sleep 0.05; done")
     for await (const _line of child.lines) break
     await child.stop()
-    expect(await child.left).toEqual({ signal: 'SIGKILL' })
+    expect(await child.left).toEqual({ signal: 'SIGKILL', endedByUs: true })
   })
 
   test('so is a grandchild that holds the pipes', async () => {

@@ -134,3 +134,17 @@ describe('bounds', () => {
     expect(kept / turns).toBeGreaterThanOrEqual(0.95)
   })
 })
+
+test('what is to be answered is never cut, however long it and what follows it are', () => {
+  const context: TranscriptMessage = {
+    role: 'user',
+    source: { kind: 'plugin', plugin: 'runtime' },
+    content: [{ type: 'text', text: 'y'.repeat(5_000) }],
+  }
+  const long = 'x'.repeat(DEFAULT_BOUNDS.maxBytes + 1)
+  const prompt = renderTranscript([user('before'), assistant('yes'), user(long), context])
+  expect(prompt).toContain(long)
+  expect(prompt).not.toContain('before')
+  // It is too long for the CLI then, and refused before anything is started: see the launch.
+  expect(Buffer.byteLength(prompt)).toBeGreaterThan(DEFAULT_BOUNDS.maxBytes)
+})

@@ -1,0 +1,135 @@
+/**
+ * What a child may do instead of answering, one action after the other. A scenario's `child` is a list of objects with
+ * one member each:
+ *
+ * - `{"read": true}`           read stdin to its end
+ * - `{"closeStdin": true}`     close it unread
+ * - `{"frames": [a, b]}`       write the frames a (inclusive) to b (exclusive) of `01-text-answer`, or of `"of"`
+ * - `{"line": text}`           write a line; `{"text": text}` without a line end; `{"base64": bytes}` any bytes
+ * - `{"big": bytes, "as": …}`  write one line of about so many bytes: `output` of a tool, `delta` of text, or `junk`
+ * - `{"deltas": count}`        write so many small deltas
+ * - `{"stderr": text}`         write to stderr, `times` times
+ * - `{"log": text}`            append to the file of `--log-file`
+ * - `{"wait": "signal"}`       stay until a signal ends it; `{"wait": ms}` pause
+ * - `{"ignore": [signals]}`    do not die of them
+ * - `{"spawn": "holder"}`      start a helper that holds both pipes; `"deaf"` ignores SIGTERM too
+ * - `{"close": "stdout"}`      close a stream (or `"stderr"`)
+ * - `{"forever": text}`        write this line until somebody ends it
+ * - `{"remove": "cwd"}`        remove the working directory, or the folder of the `"log"`
+ * - `{"forbid": [names]}`      end with 9 if one of these is in the environment; `{"demand": [names]}` if one is not
+ * - `{"kill": signal}`         send itself a signal
+ * - `{"exit": code}`           end
+ */
+import { spawn } from 'node:child_process'
+import { appendFileSync, closeSync, readFileSync, rmSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+
+const PROBES = join(import.meta.dirname, '..')
+
+const write = (stream, bytes) =>
+  new Promise(resolve => {
+    if (stream.write(bytes)) resolve()
+    else stream.once('drain', resolve)
+  })
+
+const step = body => JSON.stringify({ event: 'step_update', step_update: { conversation_id: 'odd', ...body } })
+
+function framesOf(probe) {
+  const lines = readFileSync(join(PROBES, probe, 'frames.ndjson'), 'utf8').split('\n')
+  return lines.filter(line => line !== '').map(line => `${line}\n`)
+}
+
+function bigLine(bytes, as) {
+  const body = 'x'.repeat(bytes)
+  switch (as) {
+    case 'output':
+      return step({
+        step_index: 2,
+        state: 'DONE',
+        step_type: 'tool',
+        tool_info: { name: 'run_command', parameters: { CommandLine: 'yes' }, output: body },
+      })
+    case 'delta':
+      return step({ step_index: 3, state: 'ACTIVE', step_type: 'agent_response', text_delta: body })
+    default:
+      return body
+  }
+}
+
+const until = signal => new Promise(resolve => process.once(signal, resolve))
+
+/** A member of the actions by its name; each may use the child's flags and the whole action. */
+const ACTIONS = {
+  read: () => text(process.stdin),
+  closeStdin: () => process.stdin.destroy(),
+  async frames([from, to], _flags, { of = '01-text-answer', times = 1, end = '\n' }) {
+    for (const frame of framesOf(of).slice(from, to)) {
+      await write(process.stdout, frame.replace('\n', end).repeat(times))
+    }
+  },
+  line: line => write(process.stdout, `${line}\n`),
+  text: part => write(process.stdout, part),
+  base64: bytes => write(process.stdout, Buffer.from(bytes, 'base64')),
+  big: (bytes, _flags, { as }) => write(process.stdout, `${bigLine(bytes, as)}\n`),
+  async deltas(count) {
+    for (let at = 0; at < count; at += 1) {
+      const delta = step({ step_index: 3, state: 'ACTIVE', step_type: 'agent_response', text_delta: `${at} ` })
+      await write(process.stdout, `${delta}\n`)
+    }
+  },
+  async stderr(words, _flags, { times = 1 }) {
+    for (let at = 0; at < times; at += 1) await write(process.stderr, words)
+  },
+  log(words, flags) {
+    const file = flags.get('log-file')?.[0]
+    if (file !== undefined) appendFileSync(file, words)
+  },
+  async wait(what) {
+    if (what !== 'signal') return pause(what)
+    const alive = setInterval(() => {}, 60_000)
+    const signal = await Promise.race([until('SIGTERM'), until('SIGINT')])
+    clearInterval(alive)
+    return signal
+  },
+  ignore(signals) {
+    for (const signal of signals) process.on(signal, () => {})
+  },
+  spawn(kind) {
+    const deaf = kind === 'deaf' ? "trap '' TERM; " : ''
+    spawn('/bin/sh', ['-c', `${deaf}while :; do sleep 0.1; done`], { stdio: ['ignore', 'inherit', 'inherit'] }).unref()
+  },
+  close: stream => closeSync(stream === 'stdout' ? 1 : 2),
+  async forever(line) {
+    for (;;) await write(process.stdout, `${line}\n`)
+  },
+  remove(what, flags) {
+    rmSync(what === 'cwd' ? process.cwd() : dirname(flags.get('log-file')?.[0] ?? ''), { recursive: true })
+  },
+  forbid(names) {
+    if (names.some(name => process.env[name] !== undefined)) process.exit(9)
+  },
+  demand(names) {
+    if (names.some(name => process.env[name] === undefined)) process.exit(9)
+  },
+  async kill(signal) {
+    process.kill(process.pid, signal)
+    await pause(60_000)
+  },
+  exit: code => process.exit(code),
+}
+
+/**
+ * Do what a scenario says.
+ *
+ * @param {readonly object[]} actions
+ * @param {Map<string, string[]>} flags of the command line.
+ */
+export async function misbehave(actions, flags) {
+  for (const action of actions) {
+    const name = Object.keys(action).find(member => member in ACTIONS)
+    if (name === undefined) throw new Error(`stand-in: no action is known in ${JSON.stringify(action)}`)
+    await ACTIONS[name](action[name], flags, action)
+  }
+}
