@@ -5,10 +5,12 @@
  * kept, and each hosted step says what is wrong. dsh's own loop goes on.
  */
 import z from '@deepseek-ai/schemastery'
-import { DEFAULT_TOOL_RESULT_BYTES } from './agy/bounded-text.ts'
 import { DEFAULT_SLOTS } from './agy/child-slots.ts'
+import { MAX_PROMPT_BYTES } from './agy/launch.ts'
 import { DEFAULT_CHILD_LIMITS } from './agy/process.ts'
 import { DEFAULT_RUN_LIMITS } from './agy/run-clock.ts'
+import { DEFAULT_TOOL_RESULT_BYTES } from './engine/hosted-step.ts'
+import { DEFAULT_TRANSCRIPT, type TranscriptLimits } from './engine/transcript.ts'
 import { AgentLoop } from './host/agent-loop.ts'
 
 /** What a deployment may set in the row `agy`. */
@@ -31,7 +33,11 @@ export interface EngineConfig {
   maxToolResultBytes: number
   maxChildren: number
   startGapMs: number
+  transcript: TranscriptLimits
 }
+
+/** Room for the frame of the prompt, and for something to say. */
+const LEAST_PROMPT_BYTES = 20_000
 
 /** A whole number from `least` on; timers and buffers take no more than 31 bits. */
 const count = (normal: number, least = 1) =>
@@ -78,6 +84,24 @@ export const EngineSchema = z.object({
   ),
   maxChildren: count(DEFAULT_SLOTS.maxChildren).description('Children at once, over all sessions.'),
   startGapMs: count(DEFAULT_SLOTS.startGapMs, 0).description('Least time between two starts, in milliseconds.'),
+  transcript: z
+    .object({
+      maxBytes: z
+        .number()
+        .step(1)
+        .min(LEAST_PROMPT_BYTES)
+        .max(MAX_PROMPT_BYTES)
+        .default(DEFAULT_TRANSCRIPT.maxBytes)
+        .description('The whole prompt, in bytes.'),
+      maxToolResultBytes: count(DEFAULT_TRANSCRIPT.maxToolResultBytes).description(
+        'What is sent of one earlier tool result, in bytes; head and tail are kept.',
+      ),
+      overflow: z
+        .union([z.const('file' as const), z.const('drop' as const)])
+        .default(DEFAULT_TRANSCRIPT.overflow)
+        .description('Whether what does not fit is put into a private file for the model, or left out.'),
+    })
+    .description('How much of the session is sent.'),
 })
 
 /** A configuration that was refused: which key, which rule, and the way out. */
@@ -100,6 +124,11 @@ const ENGINE_KEYS = Object.keys(EngineSchema.dict ?? {})
 
 const refused = (problem: string): ConfigProblem => ({ code: 'AGY_CONFIG_INVALID', problem })
 
+const unknownKey = (keys: readonly string[], known: readonly string[], place: string): ConfigProblem =>
+  refused(
+    `Unknown key "${keys.join('", "')}"${place} in the configuration of the agy engine. It takes ${known.join(', ')}; correct or remove the key.`,
+  )
+
 function withKeys(raw: Readonly<Record<string, unknown>>, keys: readonly string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(raw).filter(([key]) => keys.includes(key)))
 }
@@ -109,10 +138,12 @@ const readLoop = (raw: Record<string, unknown>): LoopConfig => AgentLoop.Config(
 
 function readEngine(raw: Readonly<Record<string, unknown>>): EngineConfig | ConfigProblem {
   const unknown = Object.keys(raw).filter(key => !LOOP_KEYS.includes(key) && !ENGINE_KEYS.includes(key))
-  if (unknown.length > 0) {
-    return refused(
-      `Unknown key "${unknown.join('", "')}" in the configuration of the agy engine. It takes ${ENGINE_KEYS.join(', ')}; correct or remove the key.`,
-    )
+  if (unknown.length > 0) return unknownKey(unknown, ENGINE_KEYS, '')
+  for (const [key, { dict }] of Object.entries(EngineSchema.dict ?? {})) {
+    const inner = raw[key]
+    if (dict === undefined || typeof inner !== 'object' || inner === null) continue
+    const strange = Object.keys(inner).filter(name => !Object.hasOwn(dict, name))
+    if (strange.length > 0) return unknownKey(strange, Object.keys(dict), ` under "${key}"`)
   }
   if (raw.mode === 'plan') {
     return refused(

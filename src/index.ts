@@ -14,7 +14,10 @@ import { ModelCatalogue } from './agy/models.ts'
 import { VersionBook } from './agy/version.ts'
 import { type EngineConfig, readConfig } from './config.ts'
 import { HostedProvider } from './engine/hosted-provider.ts'
+import { DEFAULT_TOOL_RESULT_BYTES, type Hosting } from './engine/hosted-step.ts'
+import { DEFAULT_TRANSCRIPT, Transcript } from './engine/transcript.ts'
 import { AgentLoop, loopThatAttaches } from './host/agent-loop.ts'
+import { imageReader } from './host/attachments.ts'
 import { scrubbedParentEnv } from './host/parent-env.ts'
 import { type EngineChoice, routeSteps } from './router/router.ts'
 
@@ -42,8 +45,13 @@ export function apply(ctx: Context, raw: unknown): void {
   const config = readConfig(raw)
   const choice = 'problem' in config.engine ? config.engine : mountEngine(ctx, config.engine)
   if (choice !== undefined && 'problem' in choice) ctx.logger.warn(`${choice.code}: ${choice.problem}`)
+  const limits = 'problem' in config.engine ? undefined : config.engine
+  const hosting: Hosting = {
+    transcript: new Transcript(limits?.transcript ?? DEFAULT_TRANSCRIPT, imageReader(ctx)),
+    maxToolResultBytes: limits?.maxToolResultBytes ?? DEFAULT_TOOL_RESULT_BYTES,
+  }
   const Loop = loopThatAttaches(agent =>
-    routeSteps(ctx, agent, provider => (provider === PROVIDER ? choice : undefined)),
+    routeSteps(ctx, agent, hosting, provider => (provider === PROVIDER ? choice : undefined)),
   )
   new Loop(ctx, config.loop)
 }

@@ -23,6 +23,7 @@ test('an empty row has safe defaults', () => {
       maxToolResultBytes: 262_144,
       maxChildren: 8,
       startGapMs: 500,
+      transcript: { maxBytes: 188_000, maxToolResultBytes: 16_000, overflow: 'file' },
     })
   }
 })
@@ -47,6 +48,7 @@ test('every key is taken', () => {
     maxToolResultBytes: 7,
     maxChildren: 1,
     startGapMs: 0,
+    transcript: { maxBytes: 20_000, maxToolResultBytes: 1, overflow: 'drop' },
   }
   expect(readConfig(config).engine).toEqual(config)
 })
@@ -66,6 +68,10 @@ describe('what is wrong is refused by its key, and the loop of dsh still has its
     [{ deadlineMs: 'soon' }, '"deadlineMs"'],
     [{ stallMs: 0 }, '"stallMs"'],
     [{ killGraceMs: -1 }, '"killGraceMs"'],
+    [{ transcript: { maxBytes: 191_000 } }, '"transcript"'],
+    [{ transcript: { maxBytes: 19_999 } }, '"transcript"'],
+    [{ transcript: { overflow: 'sink' } }, '"transcript"'],
+    [{ transcript: { maxbytes: 100_000 } }, '"transcript"'],
     [{ maxChildren: 0 }, '"maxChildren"'],
     [{ maxLineBytes: 1.5 }, '"maxLineBytes"'],
     [{ deadlineMs: 2 ** 31 }, '"deadlineMs"'],

@@ -8,10 +8,11 @@
  * - `AGY_STANDIN_HOLD`      write so many frames, then stay until a signal comes
  * - `AGY_STANDIN_ECHO`      append what was received to this file, one JSON object per start
  * - `AGY_STANDIN_SCENARIO`  a file of `probes/faults`: do what its `child` says; a list of lists is one for each start
+ * - `AGY_STANDIN_SCENARIOS` the folder of the scenarios: the last `fault:<name>` of the prompt chooses one of them
  * - `AGY_STANDIN_VERSION`   what `--version` prints (default 1.3.2)
  */
 import { randomUUID } from 'node:crypto'
-import { appendFileSync, existsSync, readFileSync } from 'node:fs'
+import { appendFileSync, existsSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
@@ -117,7 +118,20 @@ async function converse(flags) {
   }
 
   received.stdin = await text(process.stdin)
+  // Beside the workspace: what else the model may read.
+  received.files = (flags.get('add-dir') ?? []).slice(1).flatMap(folder =>
+    readdirSync(folder).map(name => {
+      const file = join(folder, name)
+      return { file, mode: (statSync(file).mode & 0o777).toString(8), base64: readFileSync(file, 'base64') }
+    }),
+  )
   echo()
+  const fault = [...received.stdin.matchAll(/fault:([\w-]+)/g)].at(-1)?.[1]
+  if (steer('SCENARIOS') !== undefined && fault !== undefined && fault !== 'none') {
+    const { child } = JSON.parse(readFileSync(join(steer('SCENARIOS'), `${fault}.json`), 'utf8'))
+    await misbehave(child, flags)
+    return 0
+  }
   const line = received.stdin.split('\n').find(candidate => candidate.trim() !== '')
   const frames = ownFrames(probe.frames, conversation, workspace)
   const asked = line === undefined ? {} : readPrompt(line)

@@ -4,13 +4,12 @@
  * Reads like the road of a frame: slot, launch, spawn, lines, parse, decode, fold, and one outcome at the end.
  */
 import type { EngineEvent, HostedEngine, Outcome, StepRequest } from '../engine/contract.ts'
-import { boundedText, DEFAULT_TOOL_RESULT_BYTES } from './bounded-text.ts'
 import { recordChild } from './child-records.ts'
 import { ChildSlots, DEFAULT_SLOTS, type SlotLimits } from './child-slots.ts'
 import { findExecutable } from './executable.ts'
 import { Fold } from './fold.ts'
 import { FrameParser } from './frames.ts'
-import { buildLaunch, childEnvironment, type Launch, type LaunchSettings } from './launch.ts'
+import { buildLaunch, childEnvironment, type Launch, type LaunchRequest, type LaunchSettings } from './launch.ts'
 import { DEFAULT_MODEL_ID } from './models.ts'
 import { isHopeless, nameOutcome, type RunFacts } from './outcome.ts'
 import { type AgyChild, type ChildLimits, DEFAULT_CHILD_LIMITS, SpawnFailure, spawnAgy } from './process.ts'
@@ -25,8 +24,6 @@ import { decodeFrame } from './wire.ts'
 export interface AgyLoopOptions extends LaunchSettings, Partial<RunLimits & ChildLimits & SlotLimits> {
   /** Absolute path or name of the CLI; absent searches for `agy`. */
   readonly bin?: string
-  /** What is told of one tool result, in bytes. */
-  readonly maxToolResultBytes?: number
   /** The parent's environment without credentials, read anew for each child. */
   readonly parentEnv: () => Readonly<Record<string, string>>
   /** Looks at the version of a program before it is started; absent, nobody looks. */
@@ -56,7 +53,7 @@ const ABORTED = ended({ kind: 'aborted' })
 export class AgyLoop implements HostedEngine {
   readonly id = 'agy'
   private readonly options: AgyLoopOptions
-  private readonly limits: RunLimits & ChildLimits & SlotLimits & { readonly maxToolResultBytes: number }
+  private readonly limits: RunLimits & ChildLimits & SlotLimits
   private readonly slots: ChildSlots
   private readonly children = new Set<AgyChild>()
 
@@ -67,7 +64,6 @@ export class AgyLoop implements HostedEngine {
       ...DEFAULT_RUN_LIMITS,
       ...DEFAULT_CHILD_LIMITS,
       ...DEFAULT_SLOTS,
-      maxToolResultBytes: DEFAULT_TOOL_RESULT_BYTES,
       ...options,
     }
     this.slots = new ChildSlots(this.limits)
@@ -173,18 +169,13 @@ export class AgyLoop implements HostedEngine {
         problems.push(frame.problem)
       } else {
         const events = fold.push(decodeFrame(frame.value))
-        for (const event of events) yield this.bounded(event)
+        yield* events
         if (events.some(isFailedModelCall) && isHopeless(child.stderr())) giveUp()
       }
       const { result, toolOpen } = fold.summary()
       if (result !== undefined) return
       clock.heard(toolOpen)
     }
-  }
-
-  private bounded(event: EngineEvent): EngineEvent {
-    if (event.type !== 'tool-result') return event
-    return { ...event, text: boundedText(event.text, this.limits.maxToolResultBytes) }
   }
 
   /** Everything up to the running child; what stands in its way is an ending. */
@@ -196,19 +187,41 @@ export class AgyLoop implements HostedEngine {
       const word = await this.options.versions?.check(file, env, request.signal)
       if (request.signal.aborted) return ABORTED
       if (word !== undefined) yield word
-      const { model, ...rest } = request
-      const asked = model === undefined || model === DEFAULT_MODEL_ID ? rest : { ...rest, model }
-      if (this.options.spawn !== undefined) {
-        const launch = buildLaunch(file, this.options, asked, this.options.parentEnv())
-        return { child: await this.options.spawn(launch), folder, forget: () => Promise.resolve() }
+      const replayed = this.options.spawn
+      if (replayed === undefined) folder = await RunFolder.open()
+      const { files } = request.prompt
+      const places = (await folder?.write(files)) ?? new Map<string, string>()
+      const missing = files.filter(({ alias }) => !places.has(alias)).map(({ alias }) => alias)
+      if (missing.length > 0) {
+        yield notice('AGY_FILES_MISSING', `Not handed to the CLI, because it could not be had: ${missing.join(', ')}.`)
       }
-      folder = await RunFolder.open()
-      const logged = folder === undefined ? asked : { ...asked, logFile: folder.logFile }
-      const child = await spawnAgy(buildLaunch(file, this.options, logged, this.options.parentEnv()), this.limits)
+      const launch = buildLaunch(
+        file,
+        this.options,
+        this.launchRequest(request, folder, places),
+        this.options.parentEnv(),
+      )
+      if (replayed !== undefined) return { child: await replayed(launch), folder, forget: () => Promise.resolve() }
+      const child = await spawnAgy(launch, this.limits)
       return { child, folder, forget: await recordChild(child.pid, folder?.path) }
     } catch (error) {
       await folder?.remove()
       return ended(this.refusal(error))
+    }
+  }
+
+  private launchRequest(
+    { model, prompt, cwd, effort }: StepRequest,
+    folder: RunFolder | undefined,
+    places: ReadonlyMap<string, string>,
+  ): LaunchRequest {
+    return {
+      prompt: prompt.text(places),
+      cwd,
+      ...(model !== undefined && model !== DEFAULT_MODEL_ID && { model }),
+      ...(effort !== undefined && { effort }),
+      ...(folder && { logFile: folder.logFile }),
+      ...(folder && places.size > 0 && { filesFolder: folder.filesFolder }),
     }
   }
 

@@ -23,7 +23,10 @@ export interface LaunchSettings {
 }
 
 /** What one run asks for. */
-export interface LaunchRequest extends Pick<StepRequest, 'prompt' | 'cwd' | 'model' | 'effort'> {
+export interface LaunchRequest extends Pick<StepRequest, 'cwd' | 'model' | 'effort'> {
+  readonly prompt: string
+  /** A second `--add-dir`: the folder of the files that go with the prompt. */
+  readonly filesFolder?: string
   /** `--log-file`: the only place where some causes of a failure stand. */
   readonly logFile?: string
 }
@@ -149,6 +152,7 @@ export function buildLaunch(
   args.push('--disable-slash-commands')
   // Without it the CLI works in a scratch folder of its own.
   args.push(`--add-dir=${request.cwd}`)
+  if (request.filesFolder !== undefined) args.push(`--add-dir=${request.filesFolder}`)
   if (model !== undefined) args.push(`--model=${model}`)
   if (settings.mode !== undefined) args.push(`--mode=${settings.mode}`)
   if (settings.sandbox) args.push('--sandbox')

@@ -13,7 +13,10 @@ import { AgyLoop } from '../agy/agy-loop.ts'
 import type { AgyChild } from '../agy/process.ts'
 import type { EngineEvent, HostedEngine, StepRequest } from '../engine/contract.ts'
 import { HostedProvider } from '../engine/hosted-provider.ts'
+import { DEFAULT_TOOL_RESULT_BYTES, type Hosting } from '../engine/hosted-step.ts'
+import { DEFAULT_TRANSCRIPT, Transcript } from '../engine/transcript.ts'
 import { AgentLoop, loopThatAttaches } from '../host/agent-loop.ts'
+import { imageReader } from '../host/attachments.ts'
 import { routeSteps } from '../router/router.ts'
 
 const PROVIDER = 'agy'
@@ -97,8 +100,12 @@ export async function openReplayHost({
     }),
     event => playing?.events.push(event),
   )
+  const hosting: Hosting = {
+    transcript: new Transcript(DEFAULT_TRANSCRIPT, imageReader(ctx)),
+    maxToolResultBytes: DEFAULT_TOOL_RESULT_BYTES,
+  }
   const Loop = loopThatAttaches(agent =>
-    routeSteps(ctx, agent, provider => (provider === PROVIDER ? engine : undefined)),
+    routeSteps(ctx, agent, hosting, provider => (provider === PROVIDER ? engine : undefined)),
   )
   await ctx.plugin({
     name: 'replay-loop',

@@ -8,10 +8,28 @@
 /** Stable name of an engine: the id of the provider route whose models it serves. */
 export type EngineId = string
 
+/** A file that goes with a prompt. */
+export interface PromptFile {
+  /** Name in the prompt and on disk; a plain file name. */
+  readonly alias: string
+  /** Its bytes or its UTF-8 text; may reject. */
+  content(): Promise<Uint8Array | string>
+}
+
+/** The serialized session, ending in what is to be answered. */
+export interface Prompt {
+  readonly files: readonly PromptFile[]
+  /**
+   * The text, once it is known where the files lie.
+   *
+   * @param places - absolute path of each file that could be written, by its alias.
+   */
+  text(places: ReadonlyMap<string, string>): string
+}
+
 /** Everything an engine may know about one run. */
 export interface StepRequest {
-  /** The whole prompt: the serialized session, ending in what is to be answered. UTF-8 text. */
-  readonly prompt: string
+  readonly prompt: Prompt
   /** Absolute path of the workspace. */
   readonly cwd: string
   /** Model id of the engine's own catalogue; absent means the engine's default. */

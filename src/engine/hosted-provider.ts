@@ -69,5 +69,5 @@ const info = (provider: string, model: CatalogueModel): LlmModelInfo => ({
   provider,
   id: model.id,
   name: model.name,
-  inputModalities: ['text'],
+  inputModalities: ['text', 'image'],
 })

@@ -4,19 +4,32 @@
  * A run of the engine may outlive the step. New text or a new call after the step's message is written opens the next
  * dsh step (the chat shows one message per step) while the same child goes on.
  */
+import { stat } from 'node:fs/promises'
 import type { StepVerdict } from '../host/agent-loop.ts'
-import { appendRequest, type RequestFacts, type Session, type StepPlace } from '../host/session-log.ts'
+import { appendRequest, historyOf, type RequestFacts, type Session, type StepPlace } from '../host/session-log.ts'
+import { boundedText } from './bounded-text.ts'
 import type { HostedEngine, Outcome } from './contract.ts'
 import { assertNever } from './contract.ts'
 import { HostedRun, type RunPurpose } from './hosted-run.ts'
 import { StepRecorder } from './step-recorder.ts'
-import { renderTranscript } from './transcript.ts'
+import type { Transcript } from './transcript.ts'
 
 /** A step's failure in the form that the host's turn machine understands. */
 export type StepFailure = new (message: string, code: string) => Error
 
+/** What all hosted steps share. */
+export interface Hosting {
+  readonly transcript: Transcript
+  /** What is stored of one tool result, in bytes; head and tail are kept. */
+  readonly maxToolResultBytes: number
+}
+
+/** What is stored of one tool result: it is shown in the page. */
+export const DEFAULT_TOOL_RESULT_BYTES = 256 * 1024
+
 /** Everything that a hosted step is given. */
 export interface HostedStepInput {
+  readonly hosting: Hosting
   readonly engine: HostedEngine
   readonly session: Session
   readonly place: StepPlace
@@ -76,13 +89,19 @@ export class HostedSteps {
     const purpose: RunPurpose = { engine, model, effort: reasoningEffort }
     if (this.run?.serves(purpose, session.events)) return this.run
     await this.stop()
+    if (!(await isFolder(cwd))) {
+      throw new input.failure(
+        `The folder of this session, "${cwd}", is not there any more. Bring it back, or open a session in another folder.`,
+        'ENGINE_CWD_MISSING',
+      )
+    }
     // The child acts on its own: what it is told must be durable before it starts.
     await input.flush()
     signal.throwIfAborted()
     this.run = new HostedRun(
       purpose,
       {
-        prompt: renderTranscript(session.deriveMessages()),
+        prompt: input.hosting.transcript.render(historyOf(session)),
         cwd,
         model,
         scope: `t${place.turn}s${place.step}`,
@@ -107,7 +126,7 @@ export class HostedSteps {
           recorder.record(event)
           break
         case 'tool-result':
-          recorder.record(event)
+          recorder.record({ ...event, text: boundedText(event.text, input.hosting.maxToolResultBytes) })
           await input.flush()
           if (!recorder.hasOpenCall && input.hasPendingInput()) {
             // Steering: the log is the only context, so a new child is told what this one cannot hear.
@@ -148,5 +167,13 @@ export class HostedSteps {
       default:
         return assertNever(outcome)
     }
+  }
+}
+
+async function isFolder(path: string): Promise<boolean> {
+  try {
+    return (await stat(path)).isDirectory()
+  } catch {
+    return false
   }
 }

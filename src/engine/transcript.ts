@@ -1,40 +1,34 @@
 /**
  * The session's history as one prompt.
  *
- * A pure function of the messages. Each message has one unchanging rendering, so the next prompt of a session starts
- * with the bytes of this one (up to the closing words, which stand last) and the provider's cache can hit.
- *
- * Nothing that a message holds can forge a frame: headers start with `#` in the first column, and every line of content
- * starts with `| `. What counts as a line end for a reader counts here too.
+ * A pure function of the log. Each message has one unchanging rendering, so the next prompt of a session starts with the
+ * bytes of this one up to its closing words, and the provider's cache can hit. Paths of files differ from run to run:
+ * they stand in the closing words, never before.
  */
+import type { Prompt, PromptFile } from './contract.ts'
+import {
+  type EntryBounds,
+  entry,
+  imageAlias,
+  isRequest,
+  type RenderedItem,
+  renderItem,
+  type TranscriptImage,
+  type TranscriptItem,
+} from './transcript-entry.ts'
 
-/** The part of a dsh message that a transcript needs. */
-export interface TranscriptMessage {
-  readonly role: string
-  readonly content: readonly TranscriptBlock[]
-  readonly source: { readonly kind: string; readonly plugin?: string }
-}
-
-/** The part of a dsh content block that a transcript needs. */
-export interface TranscriptBlock {
-  readonly type: string
-  readonly text?: string
-  readonly name?: string
-  readonly arguments?: string
-  readonly isError?: boolean
-  readonly content?: readonly TranscriptBlock[]
-}
-
-/** Upper bounds in UTF-8 bytes. */
-export interface TranscriptBounds {
-  /** The whole prompt. */
+/** How much of the history is sent, and what becomes of the rest. */
+export interface TranscriptLimits {
+  /** The whole prompt, in UTF-8 bytes. */
   readonly maxBytes: number
-  /** One tool result; its head and tail are kept. */
+  /** One tool result, and the arguments of one call, in UTF-8 bytes; head and tail are kept. */
   readonly maxToolResultBytes: number
+  /** `file`: the whole log goes to a private file that the model may read; `drop`: it is left out, and the prompt says so. */
+  readonly overflow: 'file' | 'drop'
 }
 
-/** Under the CLI's silent cut at 191,580 bytes. */
-export const DEFAULT_BOUNDS: TranscriptBounds = { maxBytes: 188_000, maxToolResultBytes: 16_000 }
+/** Under the CLI's silent cut at 191,580 bytes (measured by one project on 1.2.14 and 1.3.3). */
+export const DEFAULT_TRANSCRIPT: TranscriptLimits = { maxBytes: 188_000, maxToolResultBytes: 16_000, overflow: 'file' }
 
 const OPENING = `The log of a conversation between a user and an assistant, oldest first. You are the assistant.
 A line that starts with "#" opens an entry and says whose it is. The entry's content follows, each line behind "| ".
@@ -47,111 +41,116 @@ Answer the last user entry now, as the assistant, taking into account everything
 Reply with the answer itself, without the log's markers.
 `
 
-const LINE_END = /\r\n|[\n\r\v\f\u0085\u2028\u2029]/g
+/** Name of the file that holds the whole log. */
+const WHOLE_LOG = 'whole-log.txt'
 
-function quoted(content: string): string {
-  return `| ${content.replace(LINE_END, '$&| ')}\n`
-}
+/** Room for the words on a cut and on where files lie. */
+const WORDS_BYTES = 4_000
 
-const entry = (title: string, content: string): string => `\n# ${title}\n${quoted(content)}`
+/** Renders the history of sessions, each message once. */
+export class Transcript {
+  private readonly limits: TranscriptLimits
+  private readonly bounds: EntryBounds
+  private readonly rendered = new WeakMap<object, RenderedItem>()
+  private readonly readImage: (image: TranscriptImage) => Promise<Uint8Array>
 
-/** Cut to whole characters within a byte bound. */
-function head(text: string, bytes: number): string {
-  return new TextDecoder().decode(Buffer.from(text).subarray(0, bytes)).replace(/\uFFFD$/, '')
-}
-
-function tail(text: string, bytes: number): string {
-  const whole = Buffer.from(text)
-  return new TextDecoder().decode(whole.subarray(Math.max(0, whole.length - bytes))).replace(/^\uFFFD+/, '')
-}
-
-function bounded(text: string, maxBytes: number): string {
-  const size = Buffer.byteLength(text)
-  if (size <= maxBytes) return text
-  const half = Math.floor(maxBytes / 2)
-  return `${head(text, half)}\n[… ${size - 2 * half} of ${size} bytes left out here …]\n${tail(text, half)}`
-}
-
-const joined = (blocks: readonly TranscriptBlock[]): string =>
-  blocks.map(block => block.text ?? `[${block.type}]`).join('\n')
-
-/** A name or a source could hold a line end; in a header it must not. */
-const inHeader = (word: string | undefined): string => (word ?? 'unknown').replace(LINE_END, ' ')
-
-function title(message: TranscriptMessage): string {
-  if (message.role === 'assistant') return 'assistant'
-  if (message.source.kind === 'user') return 'user'
-  return `context from ${inHeader(message.source.plugin ?? message.source.kind)}`
-}
-
-function render(message: TranscriptMessage, bounds: TranscriptBounds): string {
-  let rendered = ''
-  let spoken: TranscriptBlock[] = []
-  const speak = (): void => {
-    if (spoken.length > 0) rendered += entry(title(message), joined(spoken))
-    spoken = []
-  }
-  for (const block of message.content) {
-    if (block.type === 'reasoning') continue
-    if (block.type === 'tool-call') {
-      speak()
-      rendered += entry(`assistant calls ${inHeader(block.name)}`, block.arguments ?? '')
-    } else if (block.type === 'tool-result') {
-      speak()
-      const words = bounded(joined(block.content ?? []), bounds.maxToolResultBytes)
-      rendered += entry(block.isError ? 'tool failed' : 'tool result', words)
-    } else {
-      spoken.push(block)
+  /**
+   * @param limits - bounds of the prompt.
+   * @param readImage - the bytes of an image; may reject.
+   */
+  constructor(limits: TranscriptLimits, readImage: (image: TranscriptImage) => Promise<Uint8Array>) {
+    this.limits = limits
+    this.readImage = readImage
+    this.bounds = {
+      maxToolResultBytes: limits.maxToolResultBytes,
+      // Four of the longest fit; without a file to read them in, no words are cut.
+      maxTextBytes: limits.overflow === 'file' ? Math.floor(limits.maxBytes / 4) : Number.POSITIVE_INFINITY,
     }
   }
-  speak()
-  return rendered
-}
 
-/** Room for the line that tells of a cut. */
-const GAP_BYTES = 200
+  /** @param items - the session's history, oldest first. */
+  render(items: readonly TranscriptItem[]): Prompt {
+    const entries = items.map(item => this.entryOf(item))
+    const request = items.findLastIndex(isRequest)
+    const room = this.limits.maxBytes - Buffer.byteLength(OPENING + CLOSING) - WORDS_BYTES
+    const cut = oldestKept(entries, room, request)
+    const kept = entries.slice(cut)
+    const again = request >= 0 && request < cut ? (entries[request]?.text ?? '') : ''
+    const body = OPENING + gap(cut) + again + kept.map(({ text }) => text).join('')
+    const images = imagesSince(items, Math.max(0, request))
+    const files: PromptFile[] = [...images].map(([alias, image]) => ({ alias, content: () => this.readImage(image) }))
+    if (this.limits.overflow === 'file' && (cut > 0 || kept.some(one => one.cut))) {
+      files.push({ alias: WHOLE_LOG, content: () => Promise.resolve(wholeLog(items)) })
+    }
+    return { files, text: places => body + placesOf(files, places) + CLOSING }
+  }
+
+  private entryOf(item: TranscriptItem): RenderedItem {
+    const known = this.rendered.get(item.message)
+    if (known !== undefined) return known
+    const rendered = renderItem(item, this.bounds)
+    this.rendered.set(item.message, rendered)
+    return rendered
+  }
+}
 
 /**
  * Where the log is cut. The history is walked as it grew, and a cut halves it: so the same cut holds for many prompts,
- * which keep their common beginning, until the next one is due. What is to be answered is never cut.
+ * which keep their common beginning, until the next one is due. The request that is to be answered is said again if it
+ * falls behind the cut.
  */
-function oldestKept(sizes: readonly number[], room: number, request: number): number {
+function oldestKept(entries: readonly RenderedItem[], room: number, request: number): number {
+  const free = room - (entries[request]?.bytes ?? 0)
   let oldest = 0
   let total = 0
-  for (const [index, size] of sizes.entries()) {
-    total += size
-    if (total <= room) continue
-    while (oldest < index && oldest < request && total > room / 2) {
-      total -= sizes[oldest] ?? 0
+  for (const [index, { bytes }] of entries.entries()) {
+    total += bytes
+    if (total <= (index <= request ? room : free)) continue
+    while (oldest < index && total > free / 2) {
+      total -= entries[oldest]?.bytes ?? 0
       oldest += 1
     }
   }
   return oldest
 }
 
-/** Where the user's last words stand, which are to be answered. */
-function requestOf(messages: readonly TranscriptMessage[]): number {
-  const last = messages.findLastIndex(({ role, source }) => role === 'user' && source.kind === 'user')
-  return last < 0 ? messages.length : last
+const gap = (cut: number): string =>
+  cut === 0 ? '' : `\n# gap\nThe ${cut} oldest messages of the log are left out here: it grew too long.\n`
+
+/** Images of the request and of everything after it, each once. */
+function imagesSince(items: readonly TranscriptItem[], request: number): Map<string, TranscriptImage> {
+  const images = new Map<string, TranscriptImage>()
+  for (const { message } of items.slice(request)) {
+    for (const block of message.content.flatMap(block => [block, ...(block.content ?? [])])) {
+      if (block.attachment !== undefined) images.set(fileName(block.attachment), block.attachment)
+    }
+  }
+  return images
 }
 
-/**
- * Render the history as one prompt.
- *
- * @param messages - the session's derived history, oldest first.
- * @param bounds - byte bounds; over the whole bound the oldest messages are left out, in large steps, and the prompt says so.
- * @returns the prompt, which begins with a letter and so can never be taken for a slash command.
- */
-export function renderTranscript(
-  messages: readonly TranscriptMessage[],
-  bounds: TranscriptBounds = DEFAULT_BOUNDS,
-): string {
-  const entries = messages.map(message => render(message, bounds))
-  const cut = oldestKept(
-    entries.map(text => Buffer.byteLength(text)),
-    bounds.maxBytes - Buffer.byteLength(OPENING + CLOSING) - GAP_BYTES,
-    requestOf(messages),
-  )
-  const gap = cut === 0 ? '' : `\n# gap\nThe ${cut} oldest entries of the log are left out here: it grew too long.\n`
-  return OPENING + gap + entries.slice(cut).join('') + CLOSING
+const EXTENSIONS: Readonly<Record<string, string>> = {
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'image/gif': 'gif',
+}
+
+const fileName = (image: TranscriptImage): string => `${imageAlias(image)}.${EXTENSIONS[image.mediaType] ?? 'bin'}`
+
+const UNBOUNDED: EntryBounds = {
+  maxTextBytes: Number.POSITIVE_INFINITY,
+  maxToolResultBytes: Number.POSITIVE_INFINITY,
+}
+
+const wholeLog = (items: readonly TranscriptItem[]): string =>
+  OPENING + items.map(item => renderItem(item, UNBOUNDED).text).join('')
+
+function placesOf(files: readonly PromptFile[], places: ReadonlyMap<string, string>): string {
+  if (files.length === 0) return ''
+  const lines = files.map(({ alias }) => {
+    const path = places.get(alias)
+    if (path === undefined) return `${alias} could not be had`
+    return alias === WHOLE_LOG ? `the whole log, with nothing left out: ${path}` : `${alias}: ${path}`
+  })
+  return entry('files, which you may read', lines.join('\n'))
 }

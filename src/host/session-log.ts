@@ -2,7 +2,7 @@
  * The shapes of the session log in the host's generation that is installed (format 0): everything that the recorder
  * writes is made here, so that a later format is one more file beside this one.
  */
-import type { LlmCallConfig, LlmCallConfigAdapterDefaults, TokenUsage } from '@deepseek-ai/dsh-llm'
+import type { LlmCallConfig, LlmCallConfigAdapterDefaults, Message, TokenUsage } from '@deepseek-ai/dsh-llm'
 import {
   BlockAssembler,
   CallId,
@@ -13,6 +13,23 @@ import {
 import { canonicalHeader, headerEquals, interruptedTurnClosers, type Session } from '@deepseek-ai/dsh-session'
 
 export { BlockAssembler, CallId, type Session, type StreamChunk, type TokenUsage }
+
+/** One message of the history, and whether it was cut short. */
+export interface HistoryItem {
+  readonly message: Message
+  readonly interrupted: boolean
+}
+
+/** The messages that a model is to see, oldest first: what a compaction replaced is gone. */
+export function historyOf(session: Session): HistoryItem[] {
+  const { events } = session
+  return session.surface.nodes.flatMap(seq => {
+    const event = events[seq]
+    const message = event === undefined ? null : session.deriveEventMessage(event)
+    if (event === undefined || message === null) return []
+    return [{ message, interrupted: event.type === 'assistant/message' && event.data.interrupted === true }]
+  })
+}
 
 /** Place of a step in the log. */
 export interface StepPlace {

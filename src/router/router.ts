@@ -7,7 +7,7 @@
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { HostedEngine } from '../engine/contract.ts'
-import { HostedSteps } from '../engine/hosted-step.ts'
+import { HostedSteps, type Hosting } from '../engine/hosted-step.ts'
 import { openAgent, type StepBody } from '../host/agent-loop.ts'
 import { LlmError } from '../host/llm.ts'
 
@@ -19,9 +19,15 @@ export type EngineChoice = HostedEngine | { readonly code: string; readonly prob
  *
  * @param ctx - the plugin's context.
  * @param agent - an agent that the host's loop prepared.
+ * @param hosting - what all hosted steps share.
  * @param engineOf - the hosted engine of a provider, `undefined` for a provider that is not hosted.
  */
-export function routeSteps(ctx: Context, agent: Agent, engineOf: (provider: string) => EngineChoice): void {
+export function routeSteps(
+  ctx: Context,
+  agent: Agent,
+  hosting: Hosting,
+  engineOf: (provider: string) => EngineChoice,
+): void {
   const open = openAgent(agent)
   if (open === undefined) return
   const { session } = agent
@@ -48,6 +54,7 @@ export function routeSteps(ctx: Context, agent: Agent, engineOf: (provider: stri
         const firstHeader = !open.headerLogged
         open.headerLogged = true
         return hosted.step({
+          hosting,
           engine,
           session,
           place,

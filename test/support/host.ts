@@ -37,6 +37,8 @@ export interface Received {
   /** Names of its environment. */
   readonly env: readonly string[]
   readonly prompt: string
+  /** Files in the folders that were added beside the workspace. */
+  readonly files: readonly { readonly file: string; readonly mode: string; readonly base64: string }[]
 }
 
 export interface TestHost {
@@ -45,7 +47,7 @@ export interface TestHost {
   /** The starts that were given a prompt, in order. */
   received(): Received[]
   /** A new session on a model of the `agy` provider, or of another one. */
-  create(options?: { provider?: string; model?: string; seed?: readonly SessionEvent[] }): Promise<Agent>
+  create(options?: { provider?: string; model?: string; cwd?: string; seed?: readonly SessionEvent[] }): Promise<Agent>
 }
 
 /** A configuration of the engine's row; `env` steers the stand-in. */
@@ -90,11 +92,11 @@ export async function startHost(config: TestConfig = {}): Promise<TestHost> {
     ctx,
     cwd,
     received: () => readReceived(echo),
-    async create({ provider = 'agy', model = 'default', seed } = {}) {
+    async create({ provider = 'agy', model = 'default', cwd: workspace = cwd, seed } = {}) {
       count += 1
       const { agent } = await ctx.agents.create({
         sessionId: SessionId(`session-${count}`),
-        meta: { cwd },
+        meta: { cwd: workspace },
         agentOptions: { provider, model },
         ...(seed === undefined ? {} : { seed }),
       })

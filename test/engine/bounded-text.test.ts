@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { boundedText } from '../../src/agy/bounded-text.ts'
+import { boundedText } from '../../src/engine/bounded-text.ts'
 
 test('a text within the bound is left alone', () => {
   expect(boundedText('äöü', 6)).toBe('äöü')

@@ -1,8 +1,5 @@
 /** Cuts a text to a number of bytes, so that both of its ends are kept and the cut is said. */
 
-/** What is stored of one tool result, in bytes: it is shown in the page and sent again in later prompts. */
-export const DEFAULT_TOOL_RESULT_BYTES = 256 * 1024
-
 /**
  * @param text - any text.
  * @param maxBytes - longest result in UTF-8 bytes, without the word on the cut.
