@@ -1,7 +1,7 @@
 /** A small dsh in this process, of its real packages: session store, turn machine, durable log, and the engine. */
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { join, sep } from 'node:path'
 import { Context } from '@deepseek-ai/cordis'
 import AgentRegistry, { type Agent } from '@deepseek-ai/dsh-agent'
 import LlmRuntime, { createUserMessage } from '@deepseek-ai/dsh-llm'
@@ -148,8 +148,8 @@ export async function openReplayHost({
 }
 
 function findLog(root: string, sessionId: string): string {
-  const log = readdirSync(root, { recursive: true, encoding: 'utf8' }).find(
-    path => path.includes(sessionId) && path.endsWith('session.jsonl'),
+  const log = readdirSync(root, { recursive: true, encoding: 'utf8' }).find(path =>
+    path.endsWith(join(sep, sessionId, 'session.jsonl')),
   )
   if (log === undefined) throw new Error(`the log of ${sessionId} was not written below ${root}`)
   return join(root, log)
