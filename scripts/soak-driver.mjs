@@ -58,6 +58,7 @@ async function drive(ctx, { cwd, sessions, seconds, everySeconds, faults, marker
       when,
       turns,
       rssMb: Math.round(process.memoryUsage().rss / 2 ** 20),
+      heapMb: Math.round(process.memoryUsage().heapUsed / 2 ** 20),
       descriptors: readdirSync('/proc/self/fd').length,
       children: childrenOf(marker),
       files: readdirSync(temporary, { recursive: true }).filter(path => isOurs(path)).length,

@@ -9,7 +9,7 @@ import { DEFAULT_SLOTS } from './agy/child-slots.ts'
 import { MAX_PROMPT_BYTES } from './agy/launch.ts'
 import { DEFAULT_CHILD_LIMITS } from './agy/process.ts'
 import { DEFAULT_RUN_LIMITS } from './agy/run-clock.ts'
-import { DEFAULT_TOOL_RESULT_BYTES } from './engine/hosted-step.ts'
+import { DEFAULT_TOOL_RESULT_BYTES, type Steering } from './engine/hosted-step.ts'
 import { DEFAULT_TRANSCRIPT, type TranscriptLimits } from './engine/transcript.ts'
 import { AgentLoop } from './host/agent-loop.ts'
 
@@ -20,8 +20,9 @@ export interface EngineConfig {
   model?: string
   mode?: 'accept-edits'
   effort?: 'low' | 'medium' | 'high'
-  sandbox: boolean
-  dangerouslySkipPermissions: boolean
+  sandbox?: boolean
+  dangerouslySkipPermissions?: boolean
+  steering: Steering
   deadlineMs: number
   firstFrameMs: number
   stallMs: number
@@ -60,11 +61,22 @@ export const EngineSchema = z.object({
   effort: z
     .union([z.const('low' as const), z.const('medium' as const), z.const('high' as const)])
     .description("Resolved into the model's name."),
-  sandbox: z.boolean().default(true).description('`--sandbox`: confines terminal commands, not file writes.'),
+  sandbox: z
+    .boolean()
+    .description(
+      "`--sandbox`: confines terminal commands, not file writes; absent follows the session's sandbox mode.",
+    ),
   dangerouslySkipPermissions: z
     .boolean()
-    .default(false)
-    .description('`--dangerously-skip-permissions`: the CLI runs every tool without asking.'),
+    .description(
+      "`--dangerously-skip-permissions`: the CLI runs every tool without asking; absent follows the session's permissions.",
+    ),
+  steering: z
+    .union([z.const('interrupt' as const), z.const('queue' as const)])
+    .default('interrupt')
+    .description(
+      'What a message in mid-turn does: end the running child at its next settled tool call, or wait for it.',
+    ),
   deadlineMs: count(DEFAULT_RUN_LIMITS.deadlineMs).description('Longest run, in milliseconds.'),
   firstFrameMs: count(DEFAULT_RUN_LIMITS.firstFrameMs).description(
     'Longest time from the start to the first frame, in milliseconds.',

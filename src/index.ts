@@ -47,6 +47,7 @@ export function apply(ctx: Context, raw: unknown): void {
   if (choice !== undefined && 'problem' in choice) ctx.logger.warn(`${choice.code}: ${choice.problem}`)
   const limits = 'problem' in config.engine ? undefined : config.engine
   const hosting: Hosting = {
+    steering: limits?.steering ?? 'interrupt',
     transcript: new Transcript(limits?.transcript ?? DEFAULT_TRANSCRIPT, imageReader(ctx)),
     maxToolResultBytes: limits?.maxToolResultBytes ?? DEFAULT_TOOL_RESULT_BYTES,
   }

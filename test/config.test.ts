@@ -10,8 +10,7 @@ test('an empty row has safe defaults', () => {
   for (const raw of [undefined, null, {}, { agents: [] }]) {
     expect(readConfig(raw).engine).toEqual({
       env: {},
-      sandbox: true,
-      dangerouslySkipPermissions: false,
+      steering: 'interrupt',
       deadlineMs: 7_200_000,
       firstFrameMs: 120_000,
       stallMs: 600_000,
@@ -37,6 +36,7 @@ test('every key is taken', () => {
     effort: 'high',
     sandbox: false,
     dangerouslySkipPermissions: true,
+    steering: 'queue',
     deadlineMs: 1,
     firstFrameMs: 4,
     stallMs: 2,
@@ -65,6 +65,7 @@ describe('what is wrong is refused by its key, and the loop of dsh still has its
     [{ mode: 'plan' }, 'approves its own plan'],
     [{ sandbox: 'yes' }, '"sandbox"'],
     [{ dangerouslySkipPermissions: 1 }, '"dangerouslySkipPermissions"'],
+    [{ steering: 'wheel' }, '"steering"'],
     [{ deadlineMs: 'soon' }, '"deadlineMs"'],
     [{ stallMs: 0 }, '"stallMs"'],
     [{ killGraceMs: -1 }, '"killGraceMs"'],

@@ -211,13 +211,14 @@ export class AgyLoop implements HostedEngine {
   }
 
   private launchRequest(
-    { model, prompt, cwd, effort }: StepRequest,
+    { model, prompt, cwd, effort, permissions }: StepRequest,
     folder: RunFolder | undefined,
     places: ReadonlyMap<string, string>,
   ): LaunchRequest {
     return {
       prompt: prompt.text(places),
       cwd,
+      permissions,
       ...(model !== undefined && model !== DEFAULT_MODEL_ID && { model }),
       ...(effort !== undefined && { effort }),
       ...(folder && { logFile: folder.logFile }),

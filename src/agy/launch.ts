@@ -14,16 +14,16 @@ export interface LaunchSettings {
   readonly model?: string
   /** Resolved into the model's name: the CLI refuses `--effort` beside a name that carries a tier. */
   readonly effort?: string
-  /** `--sandbox`, which confines terminal commands only. */
-  readonly sandbox: boolean
-  /** `--dangerously-skip-permissions`: every tool runs without asking. */
-  readonly dangerouslySkipPermissions: boolean
+  /** `--sandbox`, which confines terminal commands only; absent leaves it to the session. */
+  readonly sandbox?: boolean
+  /** `--dangerously-skip-permissions`: every tool runs without asking; absent leaves it to the session. */
+  readonly dangerouslySkipPermissions?: boolean
   /** Entries on top of the parent's environment; `null` removes a name. */
   readonly env: Readonly<Record<string, string | null>>
 }
 
 /** What one run asks for. */
-export interface LaunchRequest extends Pick<StepRequest, 'cwd' | 'model' | 'effort'> {
+export interface LaunchRequest extends Pick<StepRequest, 'cwd' | 'model' | 'effort' | 'permissions'> {
   readonly prompt: string
   /** A second `--add-dir`: the folder of the files that go with the prompt. */
   readonly filesFolder?: string
@@ -155,8 +155,9 @@ export function buildLaunch(
   if (request.filesFolder !== undefined) args.push(`--add-dir=${request.filesFolder}`)
   if (model !== undefined) args.push(`--model=${model}`)
   if (settings.mode !== undefined) args.push(`--mode=${settings.mode}`)
-  if (settings.sandbox) args.push('--sandbox')
-  if (settings.dangerouslySkipPermissions) args.push('--dangerously-skip-permissions')
+  const { confined, everythingAllowed } = request.permissions
+  if (settings.sandbox ?? confined) args.push('--sandbox')
+  if (settings.dangerouslySkipPermissions ?? everythingAllowed) args.push('--dangerously-skip-permissions')
   if (request.logFile !== undefined) args.push(`--log-file=${request.logFile}`)
   args.push(`--print-timeout=${PRINT_TIMEOUT}`)
   // A string flag: detached it would swallow the next token, so it is empty, attached and last.

@@ -89,8 +89,6 @@ export async function openReplayHost({
       // No program is started: any file that may be run will do.
       bin: process.execPath,
       env: {},
-      sandbox: true,
-      dangerouslySkipPermissions: false,
       parentEnv: () => ({}),
       startGapMs: 0,
       spawn: () => {
@@ -101,6 +99,7 @@ export async function openReplayHost({
     event => playing?.events.push(event),
   )
   const hosting: Hosting = {
+    steering: 'interrupt',
     transcript: new Transcript(DEFAULT_TRANSCRIPT, imageReader(ctx)),
     maxToolResultBytes: DEFAULT_TOOL_RESULT_BYTES,
   }

@@ -27,6 +27,14 @@ export interface Prompt {
   text(places: ReadonlyMap<string, string>): string
 }
 
+/** What the run may do. */
+export interface Permissions {
+  /** Commands are to be confined as far as the engine can. */
+  readonly confined: boolean
+  /** Nothing needs to be asked for. */
+  readonly everythingAllowed: boolean
+}
+
 /** Everything an engine may know about one run. */
 export interface StepRequest {
   readonly prompt: Prompt
@@ -36,6 +44,7 @@ export interface StepRequest {
   readonly model?: string
   /** Reasoning effort that the session picked, in the engine's own words. */
   readonly effort?: string
+  readonly permissions: Permissions
   /** Distinct within the session, e.g. `t3s1`: names the run's calls when the CLI tells no conversation id. */
   readonly scope: string
   /** Aborting it is the user's stop: the run ends with an `aborted` outcome. */

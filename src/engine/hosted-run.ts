@@ -1,11 +1,13 @@
 /** One run of an engine, held across the dsh steps that it spans: a step takes events from it and leaves the rest. */
-import type { EngineEvent, HostedEngine, StepRequest } from './contract.ts'
+import { isDeepStrictEqual } from 'node:util'
+import type { EngineEvent, HostedEngine, Permissions, StepRequest } from './contract.ts'
 
 /** What a run was started for; a step that wants something else needs a run of its own. */
 export interface RunPurpose {
   readonly engine: HostedEngine
   readonly model: string
   readonly effort: string | undefined
+  readonly permissions: Permissions
 }
 
 /** A started run. */
@@ -47,14 +49,16 @@ export class HostedRun {
     this.seenSeq = seq
   }
 
-  /** Whether the run still answers what is asked: same model, and nothing was said that it did not hear. */
-  serves(purpose: RunPurpose, log: readonly { readonly type: string }[]): boolean {
-    return (
-      purpose.engine === this.purpose.engine &&
-      purpose.model === this.purpose.model &&
-      purpose.effort === this.purpose.effort &&
-      !log.slice(this.seenSeq).some(event => event.type === 'user/message')
-    )
+  /** Whether the run is still the one that is wanted. */
+  serves(purpose: RunPurpose): boolean {
+    const { engine, ...rest } = purpose
+    const { engine: own, ...mine } = this.purpose
+    return engine === own && isDeepStrictEqual(rest, mine)
+  }
+
+  /** Whether nothing was said since its start that it was not told. */
+  hasHeard(log: readonly { readonly type: string }[]): boolean {
+    return !log.slice(this.seenSeq).some(event => event.type === 'user/message')
   }
 
   /** End the run and whatever it started. */

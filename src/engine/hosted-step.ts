@@ -8,7 +8,7 @@ import { stat } from 'node:fs/promises'
 import type { StepVerdict } from '../host/agent-loop.ts'
 import { appendRequest, historyOf, type RequestFacts, type Session, type StepPlace } from '../host/session-log.ts'
 import { boundedText } from './bounded-text.ts'
-import type { HostedEngine, Outcome } from './contract.ts'
+import type { HostedEngine, Outcome, Permissions } from './contract.ts'
 import { assertNever } from './contract.ts'
 import { HostedRun, type RunPurpose } from './hosted-run.ts'
 import { StepRecorder } from './step-recorder.ts'
@@ -17,8 +17,15 @@ import type { Transcript } from './transcript.ts'
 /** A step's failure in the form that the host's turn machine understands. */
 export type StepFailure = new (message: string, code: string) => Error
 
+/**
+ * What the user's words in mid-turn do: `interrupt` ends the child at its next settled call, so that a new one hears
+ * them; `queue` lets the child finish first.
+ */
+export type Steering = 'interrupt' | 'queue'
+
 /** What all hosted steps share. */
 export interface Hosting {
+  readonly steering: Steering
   readonly transcript: Transcript
   /** What is stored of one tool result, in bytes; head and tail are kept. */
   readonly maxToolResultBytes: number
@@ -45,6 +52,7 @@ export interface HostedStepInput {
   hasPendingInput(): boolean
   notice(code: string, message: string): void
   readonly failure: StepFailure
+  readonly permissions: Permissions
 }
 
 /** Drives the hosted steps of one session, one after the other. */
@@ -84,10 +92,11 @@ export class HostedSteps {
   }
 
   private async runFor(input: HostedStepInput): Promise<HostedRun> {
-    const { engine, session, place, signal, request, cwd } = input
+    const { engine, session, place, signal, request, cwd, permissions, hosting } = input
     const { model, reasoningEffort } = request.config
-    const purpose: RunPurpose = { engine, model, effort: reasoningEffort }
-    if (this.run?.serves(purpose, session.events)) return this.run
+    const purpose: RunPurpose = { engine, model, effort: reasoningEffort, permissions }
+    if (this.run?.serves(purpose) && (hosting.steering === 'queue' || this.run.hasHeard(session.events)))
+      return this.run
     await this.stop()
     if (!(await isFolder(cwd))) {
       throw new input.failure(
@@ -101,7 +110,8 @@ export class HostedSteps {
     this.run = new HostedRun(
       purpose,
       {
-        prompt: input.hosting.transcript.render(historyOf(session)),
+        permissions,
+        prompt: hosting.transcript.render(historyOf(session)),
         cwd,
         model,
         scope: `t${place.turn}s${place.step}`,
@@ -128,7 +138,7 @@ export class HostedSteps {
         case 'tool-result':
           recorder.record({ ...event, text: boundedText(event.text, input.hosting.maxToolResultBytes) })
           await input.flush()
-          if (!recorder.hasOpenCall && input.hasPendingInput()) {
+          if (input.hosting.steering === 'interrupt' && !recorder.hasOpenCall && input.hasPendingInput()) {
             // Steering: the log is the only context, so a new child is told what this one cannot hear.
             await this.stop()
             return this.rotate(run, recorder, input)
@@ -140,7 +150,7 @@ export class HostedSteps {
         case 'end':
           // Lets the engine let go of what it still holds.
           await this.stop()
-          return this.end(event.outcome, recorder, input)
+          return this.end(event.outcome, run, recorder, input)
         default:
           assertNever(event)
       }
@@ -149,16 +159,18 @@ export class HostedSteps {
 
   private rotate(run: HostedRun, recorder: StepRecorder, { session }: HostedStepInput): StepVerdict {
     recorder.complete()
-    run.knows(session.seq)
+    // What the run has not heard stays unheard, however many steps it goes on for.
+    if (run.hasHeard(session.events)) run.knows(session.seq)
     return null
   }
 
-  private end(outcome: Outcome, recorder: StepRecorder, input: HostedStepInput): StepVerdict {
+  private end(outcome: Outcome, run: HostedRun, recorder: StepRecorder, input: HostedStepInput): StepVerdict {
     switch (outcome.kind) {
       case 'completed':
       case 'max-tokens':
         recorder.complete()
-        return { kind: outcome.kind }
+        // What was said while the child ran is answered by the next one.
+        return run.hasHeard(input.session.events) ? { kind: outcome.kind } : null
       case 'aborted':
         input.signal.throwIfAborted()
         throw new input.failure('The run was stopped.', 'ENGINE_STOPPED')

@@ -8,8 +8,10 @@ import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { HostedEngine } from '../engine/contract.ts'
 import { HostedSteps, type Hosting } from '../engine/hosted-step.ts'
+import { permissionsOf } from '../engine/permissions.ts'
 import { openAgent, type StepBody } from '../host/agent-loop.ts'
 import { LlmError } from '../host/llm.ts'
+import { permissionKnobs } from '../host/permission-knobs.ts'
 
 /** The engine of a provider route, or a word on why there is none. */
 export type EngineChoice = HostedEngine | { readonly code: string; readonly problem: string } | undefined
@@ -66,6 +68,7 @@ export function routeSteps(
           hasPendingInput: () => agent.inbox.nextStep.length > 0,
           notice: (code, message) => ctx.logger.info(`${code}: ${message}`),
           failure: LlmError,
+          permissions: permissionsOf(permissionKnobs(ctx, session)),
         })
       },
   )

@@ -7,8 +7,9 @@ import {
   resolveModel,
 } from '../../src/agy/launch.ts'
 
-const settings: LaunchSettings = { sandbox: true, dangerouslySkipPermissions: false, env: {} }
-const request = { prompt: 'hello', cwd: '/work space/é' }
+const settings: LaunchSettings = { env: {} }
+const STRICT = { confined: true, everythingAllowed: false }
+const request = { prompt: 'hello', cwd: '/work space/é', permissions: STRICT }
 const argsOf = (more: Partial<LaunchSettings> = {}, asked: { model?: string; effort?: string } = {}) =>
   buildLaunch('/bin/agy', { ...settings, ...more }, { ...request, ...asked }, {}).args
 
@@ -29,6 +30,24 @@ describe('arguments', () => {
     const args = argsOf({ model: 'm', mode: 'accept-edits', sandbox: false, dangerouslySkipPermissions: true })
     expect(args).toEqual(expect.arrayContaining(['--model=m', '--mode=accept-edits', '--dangerously-skip-permissions']))
     expect(args).not.toContain('--sandbox')
+  })
+
+  test.each([
+    // pins of the deployment, what the session allows, flags
+    [{}, { confined: true, everythingAllowed: false }, ['--sandbox']],
+    [{}, { confined: false, everythingAllowed: false }, []],
+    [{}, { confined: false, everythingAllowed: true }, ['--dangerously-skip-permissions']],
+    [{ sandbox: true }, { confined: false, everythingAllowed: true }, ['--sandbox', '--dangerously-skip-permissions']],
+    [{ dangerouslySkipPermissions: false }, { confined: false, everythingAllowed: true }, []],
+    [{ sandbox: false }, { confined: true, everythingAllowed: false }, []],
+    [
+      { dangerouslySkipPermissions: true },
+      { confined: true, everythingAllowed: false },
+      ['--sandbox', '--dangerously-skip-permissions'],
+    ],
+  ])('pins %j over what the session allows, %j', (pins, permissions, flags) => {
+    const { args } = buildLaunch('/bin/agy', { ...settings, ...pins }, { ...request, permissions }, {})
+    expect(args.filter(arg => /sandbox|skip-permissions/.test(arg))).toEqual(flags)
   })
 
   test("put the session's pick before the pin, and never pass --effort", () => {

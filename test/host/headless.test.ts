@@ -49,6 +49,19 @@ describe('the real headless dsh', () => {
     },
   )
 
+  test.each([
+    ['read-only', true, false],
+    ['workspace-write', true, false],
+    ['danger-full-access', false, true],
+  ])('in the mode %s passes --sandbox: %s, --dangerously-skip-permissions: %s', async (mode, confined, everything) => {
+    const home = dshHome()
+    home.env.DSH_PERMISSION_MODE = mode
+    await converse(home, '01-text-answer', ['hello'])
+    const argv = home.received().at(-1)?.argv ?? []
+    expect(argv.includes('--sandbox')).toBe(confined)
+    expect(argv.includes('--dangerously-skip-permissions')).toBe(everything)
+  })
+
   test('without the package boots its own loop and opens the old session', async () => {
     const home = dshHome()
     const { sessionId } = await converse(home, '02-two-tools', ['hello'])
