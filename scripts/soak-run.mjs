@@ -20,6 +20,12 @@ const usable = () =>
 /** Growth of RSS that is allowed after the warm-up, in MB a minute. */
 const RSS_SLOPE = 1
 
+/** RSS goes up and down by so many MB without growing; the longer the soak, the smaller a growth it shows. */
+const NOISE_MB = 5
+
+/** What the heap may hold more at the end, after a collection, in MB: caches of the host and compiled code. */
+const HEAP_MB = 40
+
 /**
  * Run the soak.
  *
@@ -95,13 +101,24 @@ export function problemsOf(rows, outcomes, seconds) {
   if (last.descriptors > first.descriptors + 4) {
     problems.push(`descriptors: ${first.descriptors} at the start, ${last.descriptors} at the end`)
   }
-  // The first half warms up: code is compiled, buffers find their size.
-  const late = rows.slice(Math.ceil(rows.length / 2))
-  const minutes = (seconds / 60) * (late.length / rows.length)
+  // The first two thirds warm up: code is compiled, buffers and the allocator find their size.
+  const late = rows.slice(Math.ceil((rows.length * 2) / 3) - 1)
   if (late.length >= 4) {
-    const slope = (late.at(-1).rssMb - late[0].rssMb) / minutes
-    if (slope > RSS_SLOPE) problems.push(`RSS grew by ${slope.toFixed(1)} MB a minute`)
+    const aRow = slopeOf(late.map(({ rssMb }) => rssMb))
+    const slope = aRow * ((rows.length - 1) / (seconds / 60))
+    if (slope > RSS_SLOPE && aRow * (late.length - 1) > NOISE_MB)
+      problems.push(`RSS grew by ${slope.toFixed(1)} MB a minute`)
   }
+  if (last.heapMb > first.heapMb + HEAP_MB)
+    problems.push(`heap: ${first.heapMb} MB at the start, ${last.heapMb} at the end`)
   if (outcomes['no end'] > 0) problems.push(`${outcomes['no end']} turns without an end`)
   return problems
+}
+
+/** Growth from one value to the next, by least squares. */
+function slopeOf(values) {
+  const middle = (values.length - 1) / 2
+  const mean = values.reduce((sum, value) => sum + value, 0) / values.length
+  const covariance = values.reduce((sum, value, at) => sum + (at - middle) * (value - mean), 0)
+  return covariance / values.reduce((sum, _value, at) => sum + (at - middle) ** 2, 0)
 }

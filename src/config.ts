@@ -23,6 +23,7 @@ export interface EngineConfig {
   sandbox?: boolean
   dangerouslySkipPermissions?: boolean
   steering: Steering
+  auxiliary: 'agy' | 'off'
   deadlineMs: number
   firstFrameMs: number
   stallMs: number
@@ -77,6 +78,10 @@ export const EngineSchema = z.object({
     .description(
       'What a message in mid-turn does: end the running child at its next settled tool call, or wait for it.',
     ),
+  auxiliary: z
+    .union([z.const('agy' as const), z.const('off' as const)])
+    .default('agy')
+    .description("Whether dsh's own calls on a hosted session (titles, compaction) are answered by the CLI."),
   deadlineMs: count(DEFAULT_RUN_LIMITS.deadlineMs).description('Longest run, in milliseconds.'),
   firstFrameMs: count(DEFAULT_RUN_LIMITS.firstFrameMs).description(
     'Longest time from the start to the first frame, in milliseconds.',

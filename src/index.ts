@@ -13,7 +13,8 @@ import { endOrphans } from './agy/child-records.ts'
 import { ModelCatalogue } from './agy/models.ts'
 import { VersionBook } from './agy/version.ts'
 import { type EngineConfig, readConfig } from './config.ts'
-import { HostedProvider } from './engine/hosted-provider.ts'
+import { answerAuxiliary } from './engine/auxiliary-call.ts'
+import { type AuxiliaryCalls, HostedProvider } from './engine/hosted-provider.ts'
 import { DEFAULT_TOOL_RESULT_BYTES, type Hosting } from './engine/hosted-step.ts'
 import { DEFAULT_TRANSCRIPT, Transcript } from './engine/transcript.ts'
 import { AgentLoop, loopThatAttaches } from './host/agent-loop.ts'
@@ -43,14 +44,14 @@ const PROVIDER = 'agy'
  */
 export function apply(ctx: Context, raw: unknown): void {
   const config = readConfig(raw)
-  const choice = 'problem' in config.engine ? config.engine : mountEngine(ctx, config.engine)
-  if (choice !== undefined && 'problem' in choice) ctx.logger.warn(`${choice.code}: ${choice.problem}`)
   const limits = 'problem' in config.engine ? undefined : config.engine
   const hosting: Hosting = {
     steering: limits?.steering ?? 'interrupt',
     transcript: new Transcript(limits?.transcript ?? DEFAULT_TRANSCRIPT, imageReader(ctx)),
     maxToolResultBytes: limits?.maxToolResultBytes ?? DEFAULT_TOOL_RESULT_BYTES,
   }
+  const choice = 'problem' in config.engine ? config.engine : mountEngine(ctx, config.engine, hosting)
+  if (choice !== undefined && 'problem' in choice) ctx.logger.warn(`${choice.code}: ${choice.problem}`)
   const Loop = loopThatAttaches(agent =>
     routeSteps(ctx, agent, hosting, provider => (provider === PROVIDER ? choice : undefined)),
   )
@@ -58,7 +59,7 @@ export function apply(ctx: Context, raw: unknown): void {
 }
 
 /** Mount the CLI side; `undefined` when another plugin serves the provider already, and its models stay its own. */
-function mountEngine(ctx: Context, config: EngineConfig): EngineChoice {
+function mountEngine(ctx: Context, config: EngineConfig, { transcript }: Hosting): EngineChoice {
   const engine = new AgyLoop({ ...config, parentEnv: scrubbedParentEnv, versions: new VersionBook() })
   endOrphans(config.killGraceMs).then(
     pids => pids.length > 0 && ctx.logger.info(`AGY_ORPHANS_ENDED: children of a killed dsh were ended: ${pids}`),
@@ -81,7 +82,9 @@ function mountEngine(ctx: Context, config: EngineConfig): EngineChoice {
   )
   let registration: ReturnType<Context['llm']['registerAdapter']> | undefined
   try {
-    registration = ctx.llm.registerAdapter([PROVIDER], new HostedProvider('Antigravity', catalogue))
+    const auxiliary: AuxiliaryCalls = options => answerAuxiliary(engine, transcript, options)
+    const provider = new HostedProvider('Antigravity', catalogue, config.auxiliary === 'agy' ? auxiliary : undefined)
+    registration = ctx.llm.registerAdapter([PROVIDER], provider)
   } catch (error) {
     ctx.logger.warn(
       `AGY_PROVIDER_TAKEN: another plugin serves "${PROVIDER}" already, so its sessions are not hosted: ${error}`,

@@ -11,6 +11,7 @@ test('an empty row has safe defaults', () => {
     expect(readConfig(raw).engine).toEqual({
       env: {},
       steering: 'interrupt',
+      auxiliary: 'agy',
       deadlineMs: 7_200_000,
       firstFrameMs: 120_000,
       stallMs: 600_000,
@@ -37,6 +38,7 @@ test('every key is taken', () => {
     sandbox: false,
     dangerouslySkipPermissions: true,
     steering: 'queue',
+    auxiliary: 'off',
     deadlineMs: 1,
     firstFrameMs: 4,
     stallMs: 2,
@@ -65,6 +67,7 @@ describe('what is wrong is refused by its key, and the loop of dsh still has its
     [{ mode: 'plan' }, 'approves its own plan'],
     [{ sandbox: 'yes' }, '"sandbox"'],
     [{ dangerouslySkipPermissions: 1 }, '"dangerouslySkipPermissions"'],
+    [{ auxiliary: true }, '"auxiliary"'],
     [{ steering: 'wheel' }, '"steering"'],
     [{ deadlineMs: 'soon' }, '"deadlineMs"'],
     [{ stallMs: 0 }, '"stallMs"'],

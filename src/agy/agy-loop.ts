@@ -81,7 +81,8 @@ export class AgyLoop implements HostedEngine {
   }
 
   async *run(request: StepRequest): AsyncGenerator<EngineEvent, void, undefined> {
-    yield { type: 'end', outcome: yield* this.inSlot(request) }
+    // The host waits for its own call while a run holds a slot: it must not have to wait for one.
+    yield { type: 'end', outcome: yield* request.auxiliary ? this.askTwice(request) : this.inSlot(request) }
   }
 
   /** Wait for the right to run a child, and hold it until nothing of the run is left. */
@@ -97,16 +98,21 @@ export class AgyLoop implements HostedEngine {
       return ABORTED.outcome
     }
     try {
-      const first = yield* this.attempt(request)
-      if (!isSignInRace(first)) return first.outcome
-      yield notice(
-        'AGY_SIGN_IN_RETRIED',
-        'The CLI said that it is not signed in; some versions do so too early, so it is asked once more.',
-      )
-      return (yield* this.attempt(request)).outcome
+      return yield* this.askTwice(request)
     } finally {
       giveBack()
     }
+  }
+
+  /** One child, and a second one if the first says too early that nobody is signed in. */
+  private async *askTwice(request: StepRequest): AsyncGenerator<EngineEvent, Outcome> {
+    const first = yield* this.attempt(request)
+    if (!isSignInRace(first)) return first.outcome
+    yield notice(
+      'AGY_SIGN_IN_RETRIED',
+      'The CLI said that it is not signed in; some versions do so too early, so it is asked once more.',
+    )
+    return (yield* this.attempt(request)).outcome
   }
 
   /** One child, from its start until nothing of it is left. */
@@ -211,7 +217,7 @@ export class AgyLoop implements HostedEngine {
   }
 
   private launchRequest(
-    { model, prompt, cwd, effort, permissions }: StepRequest,
+    { model, prompt, cwd, effort, permissions, auxiliary }: StepRequest,
     folder: RunFolder | undefined,
     places: ReadonlyMap<string, string>,
   ): LaunchRequest {
@@ -219,6 +225,7 @@ export class AgyLoop implements HostedEngine {
       prompt: prompt.text(places),
       cwd,
       permissions,
+      ...(auxiliary && { auxiliary }),
       ...(model !== undefined && model !== DEFAULT_MODEL_ID && { model }),
       ...(effort !== undefined && { effort }),
       ...(folder && { logFile: folder.logFile }),

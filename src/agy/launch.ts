@@ -23,7 +23,7 @@ export interface LaunchSettings {
 }
 
 /** What one run asks for. */
-export interface LaunchRequest extends Pick<StepRequest, 'cwd' | 'model' | 'effort' | 'permissions'> {
+export interface LaunchRequest extends Pick<StepRequest, 'cwd' | 'model' | 'effort' | 'permissions' | 'auxiliary'> {
   readonly prompt: string
   /** A second `--add-dir`: the folder of the files that go with the prompt. */
   readonly filesFolder?: string
@@ -156,8 +156,9 @@ export function buildLaunch(
   if (model !== undefined) args.push(`--model=${model}`)
   if (settings.mode !== undefined) args.push(`--mode=${settings.mode}`)
   const { confined, everythingAllowed } = request.permissions
-  if (settings.sandbox ?? confined) args.push('--sandbox')
-  if (settings.dangerouslySkipPermissions ?? everythingAllowed) args.push('--dangerously-skip-permissions')
+  const pins: Partial<LaunchSettings> = request.auxiliary ? {} : settings
+  if (pins.sandbox ?? confined) args.push('--sandbox')
+  if (pins.dangerouslySkipPermissions ?? everythingAllowed) args.push('--dangerously-skip-permissions')
   if (request.logFile !== undefined) args.push(`--log-file=${request.logFile}`)
   args.push(`--print-timeout=${PRINT_TIMEOUT}`)
   // A string flag: detached it would swallow the next token, so it is empty, attached and last.

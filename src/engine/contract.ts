@@ -47,6 +47,8 @@ export interface StepRequest {
   readonly permissions: Permissions
   /** Distinct within the session, e.g. `t3s1`: names the run's calls when the CLI tells no conversation id. */
   readonly scope: string
+  /** A call of the host's own, such as a title: it waits for no other run, and no setting may widen its permissions. */
+  readonly auxiliary?: true
   /** Aborting it is the user's stop: the run ends with an `aborted` outcome. */
   readonly signal: AbortSignal
 }

@@ -22,6 +22,9 @@ export interface Catalogue {
   entry(id: string): CatalogueModel
 }
 
+/** Answers the host's own calls, such as titles. */
+export type AuxiliaryCalls = (options: GenerateOptions) => AsyncIterable<StreamChunk>
+
 /** How long a picker waits for the very first list, in milliseconds. */
 const FIRST_LIST_MS = 3_000
 
@@ -29,12 +32,17 @@ const FIRST_LIST_MS = 3_000
 export class HostedProvider extends LlmAdapter {
   private readonly displayName: string
   private readonly catalogue: Catalogue
+  private readonly auxiliary: AuxiliaryCalls | undefined
 
-  /** @param displayName - the provider's name in pickers. */
-  constructor(displayName: string, catalogue: Catalogue) {
+  /**
+   * @param displayName - the provider's name in pickers.
+   * @param auxiliary - answers the host's own calls; absent, they are refused.
+   */
+  constructor(displayName: string, catalogue: Catalogue, auxiliary?: AuxiliaryCalls) {
     super()
     this.displayName = displayName
     this.catalogue = catalogue
+    this.auxiliary = auxiliary
   }
 
   override providerInfo(provider: string) {
@@ -50,11 +58,11 @@ export class HostedProvider extends LlmAdapter {
     return Promise.resolve(info(provider, this.catalogue.entry(model)))
   }
 
-  // biome-ignore lint/correctness/useYield: the host's contract is a stream, and this one is refused.
   override async *stream(options: GenerateOptions): AsyncIterable<StreamChunk> {
     if (options.purpose !== undefined) {
+      if (this.auxiliary !== undefined) return yield* this.auxiliary(options)
       throw new LlmError(
-        `${this.displayName} does not serve calls of the purpose "${options.purpose}" yet; name another model for them.`,
+        `${this.displayName} does not serve calls of the purpose "${options.purpose}" in this deployment; name another model for them.`,
         'ENGINE_AUXILIARY_UNSERVED',
       )
     }

@@ -19,6 +19,7 @@ import {
   type StreamChunk,
 } from '../host/session-log.ts'
 import type { EngineEvent, EngineUsage } from './contract.ts'
+import { sumOfUsage } from './usage.ts'
 
 type Content = Extract<EngineEvent, { type: 'text' | 'text-settled' | 'tool-call' | 'tool-result' | 'usage' }>
 
@@ -82,7 +83,7 @@ export class StepRecorder {
         this.closeText(event.text)
         return
       case 'usage':
-        this.usage = added(this.usage, event.usage)
+        this.usage = sumOfUsage(this.usage, event.usage)
         return
       case 'tool-call':
         this.call(event)
@@ -219,17 +220,5 @@ export class StepRecorder {
     })
     // Only now: a message that the host refused is tried again as an interrupted one.
     this.messageWritten = true
-  }
-}
-
-function added(a: EngineUsage | undefined, b: EngineUsage): EngineUsage {
-  if (a === undefined) return b
-  const cacheReadTokens = (a.cacheReadTokens ?? 0) + (b.cacheReadTokens ?? 0)
-  const reasoningTokens = (a.reasoningTokens ?? 0) + (b.reasoningTokens ?? 0)
-  return {
-    inputTokens: a.inputTokens + b.inputTokens,
-    outputTokens: a.outputTokens + b.outputTokens,
-    ...(cacheReadTokens > 0 ? { cacheReadTokens } : {}),
-    ...(reasoningTokens > 0 ? { reasoningTokens } : {}),
   }
 }

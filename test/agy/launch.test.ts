@@ -50,6 +50,13 @@ describe('arguments', () => {
     expect(args.filter(arg => /sandbox|skip-permissions/.test(arg))).toEqual(flags)
   })
 
+  test('pin nothing for a call of the host itself', () => {
+    const pins = { sandbox: false, dangerouslySkipPermissions: true }
+    const { args } = buildLaunch('/bin/agy', { ...settings, ...pins }, { ...request, auxiliary: true }, {})
+    expect(args).toContain('--sandbox')
+    expect(args).not.toContain('--dangerously-skip-permissions')
+  })
+
   test("put the session's pick before the pin, and never pass --effort", () => {
     expect(argsOf({ model: 'pinned' }, { model: 'picked' })).toContain('--model=picked')
     const args = argsOf({ effort: 'high' }, { model: 'gemini-3.8-flash' })

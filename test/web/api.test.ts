@@ -31,7 +31,8 @@ describe('the real dsh web', () => {
     ])
     const ends = events.filter(event => event.type === 'turn/end').map(event => event.data.reason)
     expect(ends).toEqual([{ kind: 'completed' }, { kind: 'completed' }, { kind: 'completed' }])
-    const [, third] = home.received()
+    // Beside the turns the session's title was asked for, away from the workspace.
+    const [, third] = home.received().filter(({ cwd }) => cwd === home.cwd)
     expect(third?.argv).toContain('--model=gemini-3.8-flash-high')
     expect(third?.prompt).toContain('| own loop')
     expectValid((await home.logs()).get(sessionId))
