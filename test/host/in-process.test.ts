@@ -203,3 +203,19 @@ describe('a stop in mid-run', () => {
     expectValidLog(agent.session)
   })
 })
+
+test('unloading in mid-run ends the child', async () => {
+  const host = await hostWith('16-plan-mode-interleaved', { AGY_STANDIN_HOLD: '6' })
+  const agent = await host.create()
+  const opened = new Promise<void>(resolve => {
+    host.ctx.on('session/event', (_session, event) => {
+      if (event.type === 'tool/call') resolve()
+    })
+  })
+  agent.followup(createUserMessage({ content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } }))
+  await opened
+  const [{ pid } = { pid: 0 }] = host.received()
+  expect(process.kill(pid, 0)).toBe(true)
+  await host.ctx.fiber.dispose()
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+})
