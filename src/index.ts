@@ -6,6 +6,7 @@
  *
  * @module dsh-loop-engine-agy
  */
+import { fileURLToPath } from 'node:url'
 import type { Context } from '@deepseek-ai/cordis'
 import z from '@deepseek-ai/schemastery'
 import { AgyLoop } from './agy/agy-loop.ts'
@@ -20,6 +21,7 @@ import { DEFAULT_TRANSCRIPT, Transcript } from './engine/transcript.ts'
 import { AgentLoop, loopThatAttaches } from './host/agent-loop.ts'
 import { imageReader } from './host/attachments.ts'
 import { scrubbedParentEnv } from './host/parent-env.ts'
+import { offerPresets } from './host/preset-roots.ts'
 import { type EngineChoice, routeSteps } from './router/router.ts'
 
 export type { EngineConfig } from './config.ts'
@@ -52,6 +54,7 @@ export function apply(ctx: Context, raw: unknown): void {
   }
   const choice = 'problem' in config.engine ? config.engine : mountEngine(ctx, config.engine, hosting)
   if (choice !== undefined && 'problem' in choice) ctx.logger.warn(`${choice.code}: ${choice.problem}`)
+  offerPresets(ctx, fileURLToPath(new URL('../presets', import.meta.url)))
   const Loop = loopThatAttaches(agent =>
     routeSteps(ctx, agent, hosting, provider => (provider === PROVIDER ? choice : undefined)),
   )

@@ -25,7 +25,13 @@ export interface DshHome {
   readonly cwd: string
   readonly env: NodeJS.ProcessEnv
   /** Write an overlay: readable log, invariants, the stand-in with a probe, and further rows. */
-  overlay(options: { probe?: string; env?: Record<string, string>; rows?: readonly object[]; plugin?: boolean }): string
+  overlay(options: {
+    probe?: string
+    env?: Record<string, string>
+    config?: object
+    rows?: readonly object[]
+    plugin?: boolean
+  }): string
   /** All logs of the home, by session id. */
   logs(): Promise<Map<string, readonly LogEvent[]>>
   /** What the stand-in was given, in order. */
@@ -44,7 +50,7 @@ export function dshHome(): DshHome {
     home,
     cwd,
     env: hostEnv(home),
-    overlay({ probe = '01-text-answer', env = {}, rows = [], plugin = true }) {
+    overlay({ probe = '01-text-answer', env = {}, config = {}, rows = [], plugin = true }) {
       overlays += 1
       const file = join(folder, `overlay-${overlays}.yml`)
       const standIn = { AGY_STANDIN_PROBE: probe, AGY_STANDIN_ECHO: echo, ...env }
@@ -53,7 +59,7 @@ export function dshHome(): DshHome {
         {
           insert: [{ id: 'invariants', name: '@deepseek-ai/dsh-invariants', config: { enabled: true } }, ...INVARIANTS],
         },
-        ...(plugin ? [{ id: 'agy', config: { bin: STAND_IN, env: standIn } }] : []),
+        ...(plugin ? [{ id: 'agy', config: { bin: STAND_IN, startGapMs: 0, ...config, env: standIn } }] : []),
         ...rows,
       ]
       writeFileSync(file, JSON.stringify(all))
@@ -87,13 +93,18 @@ export function driverRows(config: {
     { id: 'headless-runner', disabled: true },
     { id: 'headless-startup', disabled: true },
     {
-      insert: [
-        { id: 'console-driver', name: pathToFileURL(join(ROOT, 'scripts', 'console-driver.mjs')).href, config },
-        { id: 'echo-provider', name: pathToFileURL(join(ROOT, 'test', 'support', 'echo-provider.mjs')).href },
-      ],
+      insert: [{ id: 'console-driver', name: pathToFileURL(join(ROOT, 'scripts', 'console-driver.mjs')).href, config }],
     },
+    ...echoProviderRows,
   ]
 }
+
+/** A row with a provider of the host's own. */
+export const echoProviderRows: readonly object[] = [
+  {
+    insert: [{ id: 'echo-provider', name: pathToFileURL(join(ROOT, 'test', 'support', 'echo-provider.mjs')).href }],
+  },
+]
 
 /** Run `dsh` to its end. */
 export function dsh(home: DshHome, args: readonly string[]) {
@@ -110,6 +121,8 @@ type WebEvent = { readonly type: string; readonly data: Record<string, unknown>;
 
 export interface DshWeb {
   readonly base: string
+  /** End it now. */
+  stop(): Promise<void>
   rpc<T = Record<string, unknown>>(method: string, payload: object): Promise<T>
   /** Say something in a session and wait until its turn has ended. */
   say(sessionId: string, text: string): Promise<void>
@@ -129,10 +142,11 @@ export async function startWeb(home: DshHome, overlay: string): Promise<DshWeb> 
     stdin: 'ignore',
     all: true,
   })
-  onTestFinished(async () => {
+  const stop = async (): Promise<void> => {
     child.kill('SIGTERM')
     await child
-  })
+  }
+  onTestFinished(stop)
   await new Promise<void>((resolve, reject) => {
     let output = ''
     child.all.on('data', chunk => {
@@ -156,9 +170,11 @@ export async function startWeb(home: DshHome, overlay: string): Promise<DshWeb> 
   return {
     base,
     rpc,
+    stop,
     async say(sessionId, text) {
       const events = new WebSocket(`${base.replace('http', 'ws')}/api/events.mux`)
       const ended = new Promise<void>((resolve, reject) => {
+        events.onclose = () => reject(new Error('the event stream ended before the turn'))
         events.onerror = () => reject(new Error('the event stream failed'))
         events.onmessage = message => {
           const { payload } = JSON.parse(String(message.data))

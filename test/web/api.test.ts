@@ -1,14 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { driverRows, dshHome, expectValid, startWeb } from '../support/dsh.ts'
-
-const echoProvider = driverRows({ report: '', cwd: '', prompts: [] })
-  .flatMap(row => ('insert' in row ? (row.insert as { id: string }[]) : []))
-  .filter(row => row.id === 'echo-provider')
+import { dshHome, echoProviderRows, expectValid, startWeb } from '../support/dsh.ts'
 
 describe('the real dsh web', () => {
   test('sends each step to the engine of the picked model, and the log says so', async () => {
     const home = dshHome()
-    const web = await startWeb(home, home.overlay({ probe: '02-two-tools', rows: [{ insert: echoProvider }] }))
+    const web = await startWeb(home, home.overlay({ probe: '02-two-tools', rows: echoProviderRows }))
     const { sessionId } = await web.rpc<{ sessionId: string }>('session.create', { cwd: home.cwd })
     const pick = (provider: string, model: string) => web.rpc('session.selectModel', { sessionId, provider, model })
 
