@@ -24,7 +24,10 @@ export const readableLogs = home => ({
  * @returns {Promise<string>} path of the tarball
  */
 export async function pack(folder) {
-  const inputs = [...filesUnder(join(ROOT, 'lib')), join(ROOT, 'package.json'), join(ROOT, 'cordis.patch.yml')]
+  const inputs = [
+    ...['lib', 'presets'].flatMap(folder => filesUnder(join(ROOT, folder))),
+    ...['package.json', 'cordis.patch.yml', 'README.md', 'CHANGELOG.md', 'LICENSE'].map(name => join(ROOT, name)),
+  ]
   const tarball = join(folder, `dsh-loop-engine-agy-${digest(inputs)}.tgz`)
   if (!existsSync(tarball)) {
     mkdirSync(folder, { recursive: true })

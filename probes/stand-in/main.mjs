@@ -9,6 +9,7 @@
  * - `AGY_STANDIN_ECHO`      append what was received to this file, one JSON object per start
  * - `AGY_STANDIN_SCENARIO`  a file of `probes/faults`: do what its `child` says; a list of lists is one for each start
  * - `AGY_STANDIN_SCENARIOS` the folder of the scenarios: the last `fault:<name>` of the prompt chooses one of them
+ * - `AGY_STANDIN_MODELS`    the file that `models` prints (default `models.txt`)
  * - `AGY_STANDIN_VERSION`   what `--version` prints (default 1.3.2)
  */
 import { randomUUID } from 'node:crypto'
@@ -175,7 +176,7 @@ async function main() {
     // Up to 1.1.22 a subcommand hangs while its stdin is open.
     received.stdin = await text(process.stdin)
     echo()
-    await write(readFileSync(join(PROBES, 'models.txt'), 'utf8'))
+    await write(readFileSync(steer('MODELS') ?? join(PROBES, 'models.txt'), 'utf8'))
     return 0
   }
   if (rest.length > 0) {

@@ -50,7 +50,8 @@ export const MAX_PROMPT_BYTES = 190_000
 /** Longer than any run: `0` means "at once" to some versions and "never" to others, so the CLI's own limit is put out of the way. */
 const PRINT_TIMEOUT = '2562047h'
 
-const TIERS: readonly string[] = ['low', 'medium', 'high']
+/** Efforts of the CLI, weakest first; each is the end of a model's name. */
+export const TIERS: readonly string[] = ['low', 'medium', 'high']
 
 /**
  * Build the environment of a child.

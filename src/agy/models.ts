@@ -4,13 +4,21 @@
  * The command is a network call of 2 to 14 s that hangs while its stdin is open and fails when nobody is signed in, so
  * nobody waits for it long: until the list is there the catalogue holds the default entry alone.
  */
+import { TIERS } from './launch.ts'
 import { runToEnd } from './process.ts'
 
 /** One entry of the catalogue. */
 export interface AgyModel {
-  /** What `--model` takes; `default` stands for the deployment's pin or the CLI's own choice. */
+  /**
+   * What `--model` takes, without its tier where the model comes in several; `default` stands for the deployment's pin or
+   * the CLI's own choice.
+   */
   readonly id: string
   readonly name: string
+  /** The tiers that the model comes in, weakest first. */
+  readonly efforts?: readonly string[]
+  /** The tier of a session that picked none. */
+  readonly defaultEffort?: string
 }
 
 /** The entry that is always there: no `--model` unless the deployment pins one. */
@@ -31,6 +39,23 @@ export function parseModels(output: string): AgyModel[] {
     if (id && label && /^[\w.:/@+-]+$/.test(id)) models.set(id, { id, name: label })
   }
   return [...models.values()]
+}
+
+/** `gemini-3.8-flash-high` and `Gemini 3.8 Flash (High)` without what names the tier. */
+const untiered = (text: string): string => text.replace(/(?:-(?:low|medium|high)| \((?:Low|Medium|High)\))$/, '')
+
+const tierOf = (id: string): string | undefined => TIERS.find(tier => id.endsWith(`-${tier}`))
+
+/** Models that differ in their tier alone become one, with the tiers as its efforts. */
+export function groupTiers(models: readonly AgyModel[]): AgyModel[] {
+  const families = Map.groupBy(models, ({ id }) => untiered(id))
+  return [...families].flatMap(([id, members]) => {
+    const efforts = TIERS.filter(tier => members.some(member => tierOf(member.id) === tier))
+    const [first] = members
+    if (first === undefined || members.length < 2 || efforts.length < members.length) return members
+    const defaultEffort = efforts.includes('medium') ? 'medium' : (efforts.at(-1) as string)
+    return [{ id, name: untiered(first.name), efforts, defaultEffort }]
+  })
 }
 
 /** How the list is fetched, and who wants to hear of a new one. */
@@ -73,10 +98,18 @@ export class ModelCatalogue {
     return [this.defaultEntry(), ...this.models]
   }
 
-  /** The entry of one id, also of one that no list holds: the CLI may know more than it lists. */
-  entry(id: string): AgyModel {
+  /**
+   * The entry of one id, also of one that no list holds: the CLI may know more than it lists.
+   *
+   * @param waitMs - how long the very first list is waited for, if the entry's tiers hang on it.
+   */
+  async entry(id: string, waitMs: number): Promise<AgyModel> {
     if (id === DEFAULT_MODEL_ID) return this.defaultEntry()
-    return this.models.find(model => model.id === id) ?? { id, name: id }
+    // Only Gemini families come in tiers (stated by two drivers, 2026).
+    const tiered = id.startsWith('gemini-') && tierOf(id) === undefined
+    const known = (tiered ? await this.list(waitMs) : this.models).find(model => model.id === id)
+    // Which tiers there are, the CLI says when it is asked for one.
+    return known ?? { id, name: id, ...(tiered && { efforts: TIERS }) }
   }
 
   private defaultEntry(): AgyModel {
@@ -89,7 +122,7 @@ export class ModelCatalogue {
       const { file, env } = await this.source.locate()
       const { stdout, stderr, exitCode, timedOut } = await runToEnd(file, ['models'], env, LIMIT_MS, this.source.signal)
       if (this.source.signal.aborted) return
-      const models = parseModels(stdout)
+      const models = groupTiers(parseModels(stdout))
       if (models.length === 0) {
         const why = timedOut
           ? `no answer in ${LIMIT_MS / 1000} s`

@@ -116,7 +116,7 @@ export async function openReplayHost({
   const model = { id: 'recording', name: 'A recording' }
   ctx.llm.registerAdapter(
     [PROVIDER],
-    new HostedProvider('Antigravity', { list: async () => [model], entry: () => model }),
+    new HostedProvider('Antigravity', { list: async () => [model], entry: async () => model }),
   )
   let count = 0
   const open = async (): Promise<Agent> => {

@@ -5,6 +5,7 @@ import {
   LlmError,
   type LlmModelInfo,
   type LlmResolvedModelInfo,
+  ReasoningEffortId,
   type StreamChunk,
 } from '../host/llm.ts'
 
@@ -12,14 +13,17 @@ import {
 export interface CatalogueModel {
   readonly id: string
   readonly name: string
+  /** Efforts that can be picked, weakest first. */
+  readonly efforts?: readonly string[]
+  readonly defaultEffort?: string
 }
 
 /** Where a provider has its models from. */
 export interface Catalogue {
   /** What can be picked; the very first list is waited for at most so many milliseconds. */
   list(waitMs: number): Promise<readonly CatalogueModel[]>
-  /** The model of one id, also of one that no list holds. */
-  entry(id: string): CatalogueModel
+  /** The model of one id, also of one that no list holds; the very first list is waited for at most so long. */
+  entry(id: string, waitMs: number): Promise<CatalogueModel>
 }
 
 /** Answers the host's own calls, such as titles. */
@@ -54,8 +58,8 @@ export class HostedProvider extends LlmAdapter {
     return models.map(model => info(provider, model))
   }
 
-  override resolveModel(provider: string, model: string): Promise<LlmResolvedModelInfo> {
-    return Promise.resolve(info(provider, this.catalogue.entry(model)))
+  override async resolveModel(provider: string, model: string): Promise<LlmResolvedModelInfo> {
+    return info(provider, await this.catalogue.entry(model, FIRST_LIST_MS))
   }
 
   override async *stream(options: GenerateOptions): AsyncIterable<StreamChunk> {
@@ -73,9 +77,17 @@ export class HostedProvider extends LlmAdapter {
   }
 }
 
-const info = (provider: string, model: CatalogueModel): LlmModelInfo => ({
+const info = (provider: string, model: CatalogueModel): LlmResolvedModelInfo => ({
   provider,
   id: model.id,
   name: model.name,
   inputModalities: ['text', 'image'],
+  ...(model.efforts && {
+    reasoning: {
+      efforts: model.efforts.map(effort => ({ id: ReasoningEffortId(effort), name: titled(effort) })),
+      ...(model.defaultEffort !== undefined && { defaultEffort: ReasoningEffortId(model.defaultEffort) }),
+    },
+  }),
 })
+
+const titled = (word: string): string => word.charAt(0).toUpperCase() + word.slice(1)

@@ -109,6 +109,8 @@ export interface RenderedItem {
 export function renderItem(item: TranscriptItem, bounds: EntryBounds): RenderedItem {
   let text = ''
   let cut = false
+  // It tells the model to call a tool of dsh, which a hosted CLI does not have.
+  if (item.message.source.kind === 'skill-catalog') return { text, bytes: 0, cut }
   let spoken: TranscriptBlock[] = []
   const add = (header: string, content: string, maxBytes: number): void => {
     const kept = boundedText(content, maxBytes)

@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test, vi } from 'vitest'
-import { type CatalogueSource, ModelCatalogue, parseModels } from '../../src/agy/models.ts'
-import { STAND_IN } from '../support/folders.ts'
+import { type CatalogueSource, groupTiers, ModelCatalogue, parseModels } from '../../src/agy/models.ts'
+import { privateFolder, STAND_IN } from '../support/folders.ts'
 
 const source = (more: Partial<CatalogueSource> = {}): CatalogueSource => ({
   locate: () => Promise.resolve({ file: STAND_IN, env: { PATH: process.env.PATH ?? '' } }),
@@ -18,6 +18,35 @@ test('the list is read from lines with a tab, and everything else is passed over
   expect(parseModels('Fetching available models...\nError: Please sign in\na b\tX\n\tY\nz\t\n')).toEqual([])
 })
 
+describe('tiers', () => {
+  const model = (id: string, name = id) => ({ id, name })
+
+  test('of one model are its efforts', () => {
+    const listed = [
+      model('gemini-3.8-flash-high', 'Gemini 3.8 Flash (High)'),
+      model('gemini-3.8-flash-low', 'Gemini 3.8 Flash (Low)'),
+      model('gemini-3.8-flash-medium', 'Gemini 3.8 Flash (Medium)'),
+      model('claude-sonnet-4-6', 'Claude Sonnet 4.6 (Thinking)'),
+    ]
+    expect(groupTiers(listed)).toEqual([
+      {
+        id: 'gemini-3.8-flash',
+        name: 'Gemini 3.8 Flash',
+        efforts: ['low', 'medium', 'high'],
+        defaultEffort: 'medium',
+      },
+      model('claude-sonnet-4-6', 'Claude Sonnet 4.6 (Thinking)'),
+    ])
+  })
+
+  test.each([
+    ['a single one', [model('gpt-oss-120b-medium')]],
+    ['a model without a tier beside one with', [model('gemini-4-high'), model('gemini-4')]],
+  ])('%s stays as it is listed', (_what, listed) => {
+    expect(groupTiers(listed)).toEqual(listed)
+  })
+})
+
 describe('the catalogue', () => {
   test('holds the default entry and what the CLI lists, and tells of a change once', async () => {
     const from = source({ pinned: 'gemini-3.8-flash-low' })
@@ -27,8 +56,30 @@ describe('the catalogue', () => {
     expect(models.map(model => model.id)).toContain('claude-sonnet-4-6')
     await catalogue.list(30_000)
     expect(from.onChange).toHaveBeenCalledTimes(1)
-    expect(catalogue.entry('claude-sonnet-4-6').name).toBe('Claude Sonnet 4.6 (Thinking)')
-    expect(catalogue.entry('not-listed')).toEqual({ id: 'not-listed', name: 'not-listed' })
+    expect((await catalogue.entry('claude-sonnet-4-6', 0)).name).toBe('Claude Sonnet 4.6 (Thinking)')
+    expect(await catalogue.entry('not-listed', 0)).toEqual({ id: 'not-listed', name: 'not-listed' })
+  })
+
+  test('waits for the list only where the tiers of a model hang on it', async () => {
+    const file = join(privateFolder(), 'models.txt')
+    writeFileSync(
+      file,
+      'gemini-3.8-flash-low\tGemini 3.8 Flash (Low)\ngemini-3.8-flash-high\tGemini 3.8 Flash (High)\n',
+    )
+    const env = { PATH: process.env.PATH ?? '', AGY_STANDIN_MODELS: file }
+    const locate = vi.fn(() => Promise.resolve({ file: STAND_IN, env }))
+    const catalogue = new ModelCatalogue(source({ locate }))
+    await catalogue.entry('claude-sonnet-4-6', 30_000)
+    await catalogue.entry('gemini-3.8-flash-high', 30_000)
+    expect(locate).not.toHaveBeenCalled()
+    expect(await catalogue.entry('gemini-3.8-flash', 30_000)).toEqual({
+      id: 'gemini-3.8-flash',
+      name: 'Gemini 3.8 Flash',
+      efforts: ['low', 'high'],
+      defaultEffort: 'high',
+    })
+    // One that is not listed may still be asked for, with a tier.
+    expect(await catalogue.entry('gemini-9-ultra', 30_000)).toMatchObject({ efforts: ['low', 'medium', 'high'] })
   })
 
   test('does not wait longer than it is told, and has the list later', async () => {

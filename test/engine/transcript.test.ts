@@ -61,6 +61,7 @@ describe('roles', () => {
       answered('gone', true),
       { ...assistant('I was'), interrupted: true },
       item('user', 'skill-invocation', said('<skill_content>…'), { name: 'review' }),
+      item('user', 'skill-catalog', said('call the skill tool')),
       item('user', 'subagent-report', said('found it')),
       item('user', 'agent-instructions', said('be brief')),
       context('what was before', 'compact'),

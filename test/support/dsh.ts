@@ -124,8 +124,12 @@ export interface DshWeb {
   /** End it now. */
   stop(): Promise<void>
   rpc<T = Record<string, unknown>>(method: string, payload: object): Promise<T>
-  /** Say something in a session and wait until its turn has ended. */
-  say(sessionId: string, text: string): Promise<void>
+  /**
+   * Say something in a session and wait until its turn has ended.
+   *
+   * @param steer - something more that is said at the first event of that type.
+   */
+  say(sessionId: string, content: string | readonly object[], steer?: { at: string; text: string }): Promise<void>
   /** The session's events as the page gets them. */
   history(sessionId: string): Promise<WebEvent[]>
 }
@@ -171,23 +175,34 @@ export async function startWeb(home: DshHome, overlay: string): Promise<DshWeb> 
     base,
     rpc,
     stop,
-    async say(sessionId, text) {
+    async say(sessionId, content, steer) {
+      const prompt = (mode: string, parts: string | readonly object[]) =>
+        rpc('session.prompt', {
+          sessionId,
+          mode,
+          content: typeof parts === 'string' ? [{ type: 'text', text: parts }] : parts,
+        })
       const events = new WebSocket(`${base.replace('http', 'ws')}/api/events.mux`)
-      const ended = new Promise<void>((resolve, reject) => {
-        events.onclose = () => reject(new Error('the event stream ended before the turn'))
-        events.onerror = () => reject(new Error('the event stream failed'))
-        events.onmessage = message => {
-          const { payload } = JSON.parse(String(message.data))
-          if (payload.type === 'session/event' && payload.sessionId === sessionId && payload.event.type === 'turn/end')
-            resolve()
-        }
-      })
-      await new Promise(resolve => {
-        events.onopen = resolve
-      })
-      await rpc('session.prompt', { sessionId, mode: 'queue', content: [{ type: 'text', text }] })
-      await ended
-      events.close()
+      try {
+        let more = steer
+        const ended = new Promise<void>((resolve, reject) => {
+          events.onclose = () => reject(new Error('the event stream ended before the turn'))
+          events.onmessage = message => {
+            const { payload } = JSON.parse(String(message.data))
+            if (payload.type !== 'session/event' || payload.sessionId !== sessionId) return
+            if (payload.event.type === 'turn/end') resolve()
+            if (payload.event.type !== more?.at) return
+            void prompt('steer', more?.text ?? '').catch(reject)
+            more = undefined
+          }
+        })
+        await new Promise(resolve => {
+          events.onopen = resolve
+        })
+        await Promise.all([ended, prompt('queue', content)])
+      } finally {
+        events.close()
+      }
     },
     async history(sessionId) {
       const { events } = await rpc<{ events: { event: WebEvent }[] }>('session.history', { sessionId })

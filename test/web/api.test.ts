@@ -31,6 +31,7 @@ describe('the real dsh web', () => {
     const [, third] = home.received().filter(({ cwd }) => cwd === home.cwd)
     expect(third?.argv).toContain('--model=gemini-3.8-flash-high')
     expect(third?.prompt).toContain('| own loop')
+    await web.stop()
     expectValid((await home.logs()).get(sessionId))
   })
 

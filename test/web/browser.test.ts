@@ -61,6 +61,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await shows(page, 'I have created probe.txt and read it back.')
     await shows(page, 'write_to_file')
     expect(home.received()[0]?.argv).toContain('--model=gemini-3.8-flash-high')
+    await web.stop()
     for (const events of (await home.logs()).values()) expectValid(events)
   })
 })

@@ -37,6 +37,7 @@ describe('a session of the preset "agy"', () => {
     await pick('agy', 'gemini-3.8-flash-high')
     await web.say(sessionId, 'four')
     expect(home.received().at(-1)?.prompt).toContain('| three')
+    await web.stop()
     expectValid((await home.logs()).get(sessionId))
   })
 

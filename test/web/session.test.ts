@@ -1,0 +1,69 @@
+/** One session on the real dsh web, through everything that a person does to it; what the child was told at each point. */
+import { mkdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { dshHome, echoProviderRows, expectValid, startWeb } from '../support/dsh.ts'
+
+/** One red pixel. */
+const PIXEL = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8DwHwAFBQIAX8jx0gAAAABJRU5ErkJggg=='
+
+test('preset, skill, image, model, effort, steering, fork, restart', async () => {
+  const home = dshHome()
+  const skill = join(home.cwd, '.dsh', 'skills', 'review')
+  mkdirSync(skill, { recursive: true })
+  writeFileSync(join(skill, 'SKILL.md'), '---\nname: review\ndescription: How to review.\n---\nLook for MARK first.\n')
+  const models = join(home.cwd, 'models.txt')
+  const tiers = ['low', 'medium', 'high'].map(tier => `gemini-3.1-pro-${tier}\tGemini 3.1 Pro (${tier})`)
+  writeFileSync(models, tiers.join('\n'))
+  const overlay = () =>
+    home.overlay({
+      probe: '16-plan-mode-interleaved',
+      env: { AGY_STANDIN_DELAY_MS: '15', AGY_STANDIN_MODELS: models },
+      config: { auxiliary: 'off' },
+      rows: echoProviderRows,
+    })
+  const web = await startWeb(home, overlay())
+  const { sessionId } = await web.rpc<{ sessionId: string }>('session.create', { cwd: home.cwd, agentPreset: 'agy' })
+  const last = () => home.received().at(-1)
+
+  await web.say(sessionId, '/review the code')
+  expect(last()?.prompt).toMatch(/# user invokes the skill review\n\| <skill_content name="review">/)
+  expect(last()?.prompt).toContain('| Look for MARK first.')
+  expect(last()?.prompt).not.toContain('available_skills')
+
+  await web.say(sessionId, [
+    { type: 'text', text: 'which colour?' },
+    { type: 'image', mediaType: 'image/png', data: PIXEL, name: 'red.png' },
+  ])
+  expect(last()?.files).toMatchObject([{ base64: PIXEL, mode: '600' }])
+  expect(last()?.prompt).toContain('red.png, 1 × 1]')
+
+  const pick = (reasoningEffort?: string) =>
+    web.rpc('session.selectModel', { sessionId, provider: 'agy', model: 'gemini-3.1-pro', reasoningEffort })
+  await pick()
+  await web.say(sessionId, 'with another model')
+  expect(last()?.argv).toContain('--model=gemini-3.1-pro-medium')
+  await pick('high')
+  await web.say(sessionId, 'with more effort')
+  expect(last()?.argv).toContain('--model=gemini-3.1-pro-high')
+
+  const starts = home.received().length
+  await web.say(sessionId, 'and steer', { at: 'tool/call', text: 'be quick' })
+  expect(home.received()).toHaveLength(starts + 2)
+  expect(last()?.prompt).toContain('| be quick')
+
+  const fork = await web.rpc<{ sessionId: string }>('session.fork', { sessionId })
+  await web.say(fork.sessionId, 'in the fork')
+  expect(last()?.prompt).toContain('| be quick')
+  expect(last()?.prompt).toContain('| in the fork')
+  await web.say(sessionId, 'in the trunk')
+  expect(last()?.prompt).not.toContain('| in the fork')
+  await web.stop()
+
+  const again = await startWeb(home, overlay())
+  await again.say(sessionId, 'after the restart')
+  expect(last()?.prompt).toContain('| in the trunk')
+  expect(last()?.argv).toContain('--model=gemini-3.1-pro-high')
+  await again.stop()
+  for (const events of (await home.logs()).values()) expectValid(events)
+})
