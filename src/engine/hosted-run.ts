@@ -16,6 +16,7 @@ export class HostedRun {
   private readonly events: AsyncGenerator<EngineEvent, void, undefined>
   private readonly own = new AbortController()
   private ahead: EngineEvent | undefined
+  private abandoned = false
   private seenSeq: number
 
   /**
@@ -31,7 +32,7 @@ export class HostedRun {
 
   /** The next event, which stays until `take`. */
   async peek(): Promise<EngineEvent> {
-    if (this.ahead === undefined) {
+    while (this.ahead === undefined || (this.abandoned && isText(this.ahead))) {
       const { value, done } = await this.events.next()
       if (done) throw new Error(`engine "${this.purpose.engine.id}" ended its run without saying how`)
       this.ahead = value
@@ -61,9 +62,22 @@ export class HostedRun {
     return !log.slice(this.seenSeq).some(event => event.type === 'user/message')
   }
 
+  /** Whether the run was given up, and tells only what it did until it ended. */
+  get isAbandoned(): boolean {
+    return this.abandoned
+  }
+
+  /** Give the run up: it is ended, and what it did by then is still told. Words that nobody has seen are not. */
+  abandon(): void {
+    this.abandoned = true
+    this.own.abort()
+  }
+
   /** End the run and whatever it started. */
   async stop(): Promise<void> {
     this.own.abort()
     await this.events.return()
   }
 }
+
+const isText = ({ type }: EngineEvent): boolean => type === 'text' || type === 'text-settled'

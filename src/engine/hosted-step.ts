@@ -95,9 +95,13 @@ export class HostedSteps {
     const { engine, session, place, signal, request, cwd, permissions, hosting } = input
     const { model, reasoningEffort } = request.config
     const purpose: RunPurpose = { engine, model, effort: reasoningEffort, permissions }
-    if (this.run?.serves(purpose) && (hosting.steering === 'queue' || this.run.hasHeard(session.events)))
-      return this.run
-    await this.stop()
+    if (this.run !== undefined) {
+      const heard = hosting.steering === 'queue' || this.run.hasHeard(session.events)
+      if (!heard || !this.run.serves(purpose)) this.run.abandon()
+      // What an abandoned child did before its end belongs into the log, before a new one starts.
+      if (!this.run.isAbandoned || (await this.run.peek()).type !== 'end') return this.run
+      await this.stop()
+    }
     if (!(await isFolder(cwd))) {
       throw new input.failure(
         `The folder of this session, "${cwd}", is not there any more. Bring it back, or open a session in another folder.`,
@@ -140,8 +144,7 @@ export class HostedSteps {
           await input.flush()
           if (input.hosting.steering === 'interrupt' && !recorder.hasOpenCall && input.hasPendingInput()) {
             // Steering: the log is the only context, so a new child is told what this one cannot hear.
-            await this.stop()
-            return this.rotate(run, recorder, input)
+            run.abandon()
           }
           break
         case 'notice':
@@ -165,6 +168,11 @@ export class HostedSteps {
   }
 
   private end(outcome: Outcome, run: HostedRun, recorder: StepRecorder, input: HostedStepInput): StepVerdict {
+    if (run.isAbandoned) {
+      input.signal.throwIfAborted()
+      recorder.complete()
+      return null
+    }
     switch (outcome.kind) {
       case 'completed':
       case 'max-tokens':

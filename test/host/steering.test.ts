@@ -1,7 +1,10 @@
 /** What the user says in mid-turn is answered once, by a child that was told of it. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { createUserMessage } from '@deepseek-ai/dsh-llm'
 import { expect, test } from 'vitest'
+import { privateFolder } from '../support/folders.ts'
 import { expectValidLog, lastTurnEnd, startHost, type TestHost } from '../support/host.ts'
 
 const message = (text: string) => createUserMessage({ content: [{ type: 'text', text }], source: { kind: 'user' } })
@@ -40,6 +43,44 @@ test('interrupt ends the child at its next settled call and tells the next one e
   expect(second?.prompt).toMatch(/\| and be quick\n\n# end of log/)
   // One tool of the first child, then the words, then the three of the second.
   expect(story(agent)).toEqual(['user', 'result', 'user', 'result', 'result', 'result'])
+})
+
+test('what the child had begun when it was ended is in the log', async () => {
+  const step = (index: number, state: string, info: object) => ({
+    line: JSON.stringify({
+      event: 'step_update',
+      step_update: { conversation_id: 'c', step_index: index, state, step_type: 'tool', tool_info: info },
+    }),
+  })
+  const scenario = join(privateFolder(), 'scenario.json')
+  const first = [
+    { read: true },
+    { frames: [0, 1] },
+    step(1, 'ACTIVE', { name: 'run_command', parameters: { CommandLine: 'make' } }),
+    { wait: 300 },
+    // Both frames are on the pipe before anybody can stop the child.
+    {
+      text: `${step(1, 'DONE', { name: 'run_command', output: 'made' }).line}\n${step(2, 'ACTIVE', { name: 'write_to_file', parameters: { TargetFile: 'a' } }).line}\n`,
+    },
+    { wait: 'signal' },
+  ]
+  writeFileSync(scenario, JSON.stringify({ child: [first, [{ read: true }, { frames: [0, 99] }]] }))
+  const host = await startHost({ env: { AGY_STANDIN_SCENARIO: scenario } })
+  const agent = await host.create()
+  const stopListening = host.ctx.on('session/event', (_session, event) => {
+    if (event.type !== 'tool/call') return
+    stopListening()
+    setImmediate(() => agent.steer(message('and be quick')))
+  })
+  agent.followup(message('go'))
+  await agent.whenIdle()
+  expect(lastTurnEnd(agent.session)).toEqual({ kind: 'completed' })
+  const calls = agent.session.events.filter(event => event.type === 'tool/call').map(event => event.data.name)
+  expect(calls).toEqual(['run_command', 'write_to_file'])
+  const results = agent.session.events.filter(event => event.type === 'tool/result')
+  expect(results.map(event => event.data.error?.code)).toEqual([undefined, 'TOOL_OUTCOME_UNKNOWN'])
+  expect(story(agent)).toEqual(['user', 'result', 'user', 'result'])
+  expectValidLog(agent.session)
 })
 
 test('queue lets the child finish first', async () => {
