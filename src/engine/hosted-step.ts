@@ -11,6 +11,7 @@ import { boundedText } from './bounded-text.ts'
 import type { HostedEngine, Outcome, Permissions } from './contract.ts'
 import { assertNever } from './contract.ts'
 import { HostedRun, type RunPurpose } from './hosted-run.ts'
+import { invokedSkill } from './skills.ts'
 import { StepRecorder } from './step-recorder.ts'
 import type { Transcript } from './transcript.ts'
 
@@ -111,11 +112,13 @@ export class HostedSteps {
     // The child acts on its own: what it is told must be durable before it starts.
     await input.flush()
     signal.throwIfAborted()
+    const history = historyOf(session)
+    const skill = await invokedSkill(history, cwd)
     this.run = new HostedRun(
       purpose,
       {
         permissions,
-        prompt: hosting.transcript.render(historyOf(session)),
+        prompt: hosting.transcript.render(history, skill),
         cwd,
         model,
         scope: `t${place.turn}s${place.step}`,

@@ -5,7 +5,9 @@
  * bytes of this one up to its closing words, and the provider's cache can hit. Paths of files differ from run to run:
  * they stand in the closing words, never before.
  */
+import { boundedText } from './bounded-text.ts'
 import type { Prompt, PromptFile } from './contract.ts'
+import type { InvokedSkill } from './skills.ts'
 import {
   type EntryBounds,
   entry,
@@ -68,11 +70,15 @@ export class Transcript {
     }
   }
 
-  /** @param items - the session's history, oldest first. */
-  render(items: readonly TranscriptItem[]): Prompt {
+  /**
+   * @param items - the session's history, oldest first.
+   * @param skill - that the last request names and that is not in the history.
+   */
+  render(items: readonly TranscriptItem[], skill?: InvokedSkill): Prompt {
     const entries = items.map(item => this.entryOf(item))
     const request = items.findLastIndex(isRequest)
-    const room = this.limits.maxBytes - Buffer.byteLength(OPENING + CLOSING) - WORDS_BYTES
+    const tail = skill === undefined ? '' : skillEntry(skill, this.bounds.maxToolResultBytes)
+    const room = this.limits.maxBytes - Buffer.byteLength(OPENING + tail + CLOSING) - WORDS_BYTES
     const cut = oldestKept(entries, room, request)
     const kept = entries.slice(cut)
     const again = request >= 0 && request < cut ? (entries[request]?.text ?? '') : ''
@@ -82,7 +88,7 @@ export class Transcript {
     if (this.limits.overflow === 'file' && (cut > 0 || kept.some(one => one.cut))) {
       files.push({ alias: WHOLE_LOG, content: () => Promise.resolve(wholeLog(items)) })
     }
-    return { files, text: places => body + placesOf(files, places) + CLOSING }
+    return { files, text: places => body + tail + placesOf(files, places) + CLOSING }
   }
 
   private entryOf(item: TranscriptItem): RenderedItem {
@@ -144,6 +150,13 @@ const UNBOUNDED: EntryBounds = {
 
 const wholeLog = (items: readonly TranscriptItem[]): string =>
   OPENING + items.map(item => renderItem(item, UNBOUNDED).text).join('')
+
+/** The host's words for a skill differ; what matters is that the user asked for it, and where its files are. */
+const skillEntry = ({ name, folder, content }: InvokedSkill, maxBytes: number): string =>
+  entry(
+    `user invokes the skill ${name}`,
+    `Its files lie in ${folder}. Its instructions:\n\n${boundedText(content, maxBytes)}`,
+  )
 
 function placesOf(files: readonly PromptFile[], places: ReadonlyMap<string, string>): string {
   if (files.length === 0) return ''

@@ -1,6 +1,6 @@
 /** Images and the overflow of a long log: files that the model may read during the run, and that are gone after it. */
-import { existsSync } from 'node:fs'
-import { dirname } from 'node:path'
+import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import LocalAttachmentStore from '@deepseek-ai/dsh-attachment-local'
 import { createUserMessage } from '@deepseek-ai/dsh-llm'
 import { describe, expect, test } from 'vitest'
@@ -118,4 +118,18 @@ test('a folder that was removed is a named failure, and the session goes on when
     error: { code: 'ENGINE_CWD_MISSING', message: expect.stringContaining(`${host.cwd}/gone`) },
   })
   expectValidLog(agent.session)
+})
+
+test("a skill that the host has not brought is found by the engine's own scan, once", async () => {
+  const host = await startHost({ env: ANSWER })
+  const folder = join(host.cwd, '.dsh', 'skills', 'review')
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'SKILL.md'), 'Look for MARK first.\n')
+  const agent = await host.create()
+  await say(agent, '/review the code')
+  const [{ prompt } = { prompt: '' }] = host.received()
+  expect(prompt).toContain(`# user invokes the skill review\n| Its files lie in ${folder}.`)
+  expect(prompt.match(/MARK/g)).toHaveLength(1)
+  await say(agent, 'and now?')
+  expect(host.received()[1]?.prompt).not.toContain('MARK')
 })
