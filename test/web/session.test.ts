@@ -76,6 +76,8 @@ test('preset, skill, image, model, effort, permissions, steering, compaction, fo
   await hands('command', { line: '/compact' })
   expect(home.received()).toHaveLength(trunk + 1)
   expect(last()?.cwd).not.toBe(home.cwd)
+  // A call of the host's own names no effort: the model's default takes its place.
+  expect(last()?.argv).toContain('--model=gemini-3.1-pro-medium')
   await web.say(sessionId, 'after the compaction')
   expect(last()?.argv).toContain('--sandbox')
   expect(last()?.prompt).toContain('# summary of the log up to here')
