@@ -17,21 +17,29 @@ export interface Call {
 
 type CallEvent = Extract<EngineEvent, { type: 'tool-call' | 'tool-result' }>
 
-/** Puts the events of a run in an order that a dsh log can hold. */
+/** Puts the events of a run in an order that a dsh log can hold; each event costs the same, however many wait. */
 export class OrderedEvents {
-  private readonly waiting: EngineEvent[] = []
-  private readonly ready: EngineEvent[] = []
+  private waiting: EngineEvent[] = []
+  private next = 0
+  /** Results that wait, by their call: one of them may pass all others as soon as its call is open. */
+  private readonly results = new Map<string, EngineEvent>()
+  private ready: EngineEvent[] = []
   private open: string | undefined
 
   /** Add an event; it comes out of `take` as soon as no open call stands before it. */
   push(event: EngineEvent): void {
-    this.waiting.push(event)
+    if (this.open !== undefined && !this.settlesOpenCall(event)) {
+      this.waiting.push(event)
+      if (event.type === 'tool-result') this.results.set(event.id, event)
+      return
+    }
+    this.tell(event)
     this.advance()
   }
 
   /** The run is over: an open call will never settle, so what waited for it comes out behind it. */
   release(): void {
-    while (this.waiting.length > 0) {
+    while (this.next < this.waiting.length) {
       this.open = undefined
       this.advance()
     }
@@ -39,18 +47,29 @@ export class OrderedEvents {
 
   /** All events that may be told now, in order. */
   take(): EngineEvent[] {
-    return this.ready.splice(0)
+    const { ready } = this
+    this.ready = []
+    return ready
+  }
+
+  private tell(event: EngineEvent): void {
+    if (event.type === 'tool-call') this.open = event.id
+    if (event.type === 'tool-result') this.open = undefined
+    this.ready.push(event)
   }
 
   private advance(): void {
-    for (;;) {
-      const at = this.open === undefined ? 0 : this.waiting.findIndex(event => this.settlesOpenCall(event))
-      const event = at < 0 ? undefined : this.waiting.splice(at, 1)[0]
-      if (event === undefined) return
-      if (event.type === 'tool-call') this.open = event.id
-      if (event.type === 'tool-result') this.open = undefined
-      this.ready.push(event)
+    while (this.next < this.waiting.length) {
+      const settled = this.open === undefined ? undefined : this.results.get(this.open)
+      if (this.open !== undefined && settled === undefined) return
+      const event = settled ?? (this.waiting[this.next] as EngineEvent)
+      if (settled === undefined) this.next += 1
+      // A result that passed others is met once more where it waited.
+      if (event.type === 'tool-result' && !this.results.delete(event.id)) continue
+      this.tell(event)
     }
+    this.waiting = []
+    this.next = 0
   }
 
   private settlesOpenCall(event: EngineEvent): boolean {
@@ -62,12 +81,13 @@ export class OrderedEvents {
 export class ToolLedger {
   private readonly calls = new Map<string, Call>()
   private readonly uses = new Map<string, number>()
+  private unsettled = 0
   /** Calls seen without parameters so far: they are announced when the parameters arrive, or with their result. */
   private readonly unannounced = new Map<string, { readonly id: string; readonly tool: AgyTool }>()
 
   /** Whether some call is under way. */
   get hasOpenCall(): boolean {
-    return this.unannounced.size > 0 || [...this.calls.values()].some(call => !call.settled)
+    return this.unannounced.size > 0 || this.unsettled > 0
   }
 
   /** Whether the step is a call that is under way. */
@@ -99,15 +119,10 @@ export class ToolLedger {
    */
   end(step: string, id: string, tool: AgyTool): { call: Call; events: CallEvent[] } | undefined {
     const open = this.calls.get(step)
-    if (open !== undefined && !open.settled) {
-      open.settled = true
-      return { call: open, events: [] }
-    }
+    if (open !== undefined && !open.settled) return { call: this.settle(open), events: [] }
     if (this.isRepeat(step, tool)) return undefined
     const events = [this.announce(step, id, { ...this.unannounced.get(step)?.tool, ...tool })]
-    const call = this.calls.get(step) as Call
-    call.settled = true
-    return { call, events }
+    return { call: this.settle(this.calls.get(step) as Call), events }
   }
 
   /** Announce, with what is known of them, the calls that never told their parameters. */
@@ -125,6 +140,12 @@ export class ToolLedger {
     return sameName && sameArguments
   }
 
+  private settle(call: Call): Call {
+    call.settled = true
+    this.unsettled -= 1
+    return call
+  }
+
   private announce(step: string, id: string, tool: AgyTool): CallEvent {
     this.unannounced.delete(step)
     const use = (this.uses.get(step) ?? 0) + 1
@@ -136,6 +157,7 @@ export class ToolLedger {
       settled: false,
     }
     this.calls.set(step, call)
+    this.unsettled += 1
     return { type: 'tool-call', id: call.id, name: call.name, arguments: call.arguments }
   }
 }
