@@ -52,8 +52,7 @@ export async function decode({ scale, rounds }) {
     const fold = new Fold('t1s1')
     events = 0
     for (const chunk of chunks) {
-      for (const line of splitter.push(chunk)) {
-        const frame = parser.parse(line)
+      for (const frame of parser.parse(splitter.push(chunk))) {
         if ('value' in frame) events += fold.push(decodeFrame(frame.value)).length
       }
     }

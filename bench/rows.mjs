@@ -23,7 +23,7 @@ function pacedChild() {
     for (const [at, frame] of frames.entries()) {
       const due = start + (at * 1000) / RATE
       while (performance.now() < due) await new Promise(resolve => setImmediate(resolve))
-      yield { text: JSON.stringify(frame) }
+      yield [{ text: JSON.stringify(frame) }]
     }
     await child.settle()
   }

@@ -169,18 +169,18 @@ export class AgyLoop implements HostedEngine {
     giveUp: () => void,
   ): AsyncGenerator<EngineEvent> {
     const parser = new FrameParser()
-    for await (const line of child.lines) {
-      const frame = parser.parse(line)
-      if ('problem' in frame) {
-        problems.push(frame.problem)
-      } else {
+    for await (const lines of child.lines) {
+      for (const frame of parser.parse(lines)) {
+        if ('problem' in frame) {
+          problems.push(frame.problem)
+          continue
+        }
         const events = fold.push(decodeFrame(frame.value))
         yield* events
+        if (fold.isOver) return
         if (events.some(isFailedModelCall) && isHopeless(child.stderr())) giveUp()
       }
-      const { result, toolOpen } = fold.summary()
-      if (result !== undefined) return
-      clock.heard(toolOpen)
+      if (lines.length > 0) clock.heard(fold.isToolOpen)
     }
   }
 

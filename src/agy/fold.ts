@@ -20,8 +20,6 @@ export interface FoldSummary {
   readonly toolSucceeded: boolean
   /** Messages of the tools that ended in an error. */
   readonly toolErrors: readonly string[]
-  /** Whether a tool is running. */
-  readonly toolOpen: boolean
 }
 
 /** Tools whose DONE frame never has an output, or has a mere size: an empty one says nothing about a denial. */
@@ -124,11 +122,20 @@ export class Fold {
     return this.order.take()
   }
 
+  /** Whether the closing frame came. */
+  get isOver(): boolean {
+    return this.result !== undefined
+  }
+
+  /** Whether a tool is running. */
+  get isToolOpen(): boolean {
+    return this.ledger.hasOpenCall
+  }
+
   /** What the frames said in all. */
   summary(): FoldSummary {
     const { result, text, understood, toolSucceeded, toolErrors } = this
-    const toolOpen = this.ledger.hasOpenCall
-    return { ...(result && { result }), text, understood, toolSucceeded, toolErrors, toolOpen }
+    return { ...(result && { result }), text, understood, toolSucceeded, toolErrors }
   }
 
   private tell(...events: EngineEvent[]): void {

@@ -32,8 +32,8 @@ export const DEFAULT_CHILD_LIMITS: ChildLimits = {
 
 /** One running child. */
 export interface AgyChild {
-  /** Lines of stdout until it ends. */
-  readonly lines: AsyncIterable<Line>
+  /** Lines of stdout until it ends, as many at once as have arrived. */
+  readonly lines: AsyncIterable<readonly Line[]>
   /** Stop reading and end the child: wait for it, then SIGTERM, then SIGKILL. Safe to call more than once. */
   settle(): Promise<void>
   /** The same without the wait. */
@@ -265,7 +265,7 @@ function ended(stream: Readable): Promise<void> {
 }
 
 /** Starts to read at once: when a child ends, Node throws away what nobody has begun to read. */
-function readLines(stdout: Readable, maxBytes: number): AsyncIterable<Line> {
+function readLines(stdout: Readable, maxBytes: number): AsyncIterable<readonly Line[]> {
   // Who stops reading early still wants the pipe drained: a child with a broken pipe would end in an error of its own.
   const chunks = stdout.iterator({ destroyOnReturn: false })
   const first = chunks.next()
@@ -278,17 +278,17 @@ async function* splitLines(
   first: Promise<IteratorResult<Buffer>>,
   chunks: AsyncIterator<Buffer>,
   maxBytes: number,
-): AsyncGenerator<Line> {
+): AsyncGenerator<readonly Line[]> {
   const splitter = new LineSplitter(maxBytes)
   try {
-    for (let chunk = await first; !chunk.done; chunk = await chunks.next()) yield* splitter.push(chunk.value)
+    for (let chunk = await first; !chunk.done; chunk = await chunks.next()) yield splitter.push(chunk.value)
   } catch (error) {
     // We let go of the pipe because somebody else held it open after the exit.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
   } finally {
     await chunks.return?.()
   }
-  yield* splitter.end()
+  yield splitter.end()
 }
 
 function keepTail(stream: Readable, maxBytes: number): () => string {

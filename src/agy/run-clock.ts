@@ -32,6 +32,8 @@ export class RunClock {
   private readonly onLimit: (limit: Limit) => void
   private readonly deadline: NodeJS.Timeout
   private silence: NodeJS.Timeout
+  /** Bound of the silence under way; none before the first word. */
+  private silenceMs: number | undefined
 
   constructor(limits: RunLimits, onLimit: (limit: Limit) => void) {
     this.limits = limits
@@ -40,10 +42,16 @@ export class RunClock {
     this.silence = setTimeout(onLimit, limits.firstFrameMs, 'first-frame')
   }
 
-  /** A frame came; the silence starts anew. */
+  /** Something was said; the silence starts anew. */
   heard(toolOpen: boolean): void {
+    const limit = toolOpen ? this.limits.toolStallMs : this.limits.stallMs
+    if (limit === this.silenceMs) {
+      this.silence.refresh()
+      return
+    }
     clearTimeout(this.silence)
-    this.silence = setTimeout(this.onLimit, toolOpen ? this.limits.toolStallMs : this.limits.stallMs, 'stall')
+    this.silenceMs = limit
+    this.silence = setTimeout(this.onLimit, limit, 'stall')
   }
 
   stop(): void {

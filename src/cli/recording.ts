@@ -57,10 +57,10 @@ export function playingChild(recording: Recording): AgyChild {
     left.resolve(recording.exit)
     return Promise.resolve()
   }
-  async function* lines(): AsyncGenerator<ReturnType<LineSplitter['push']>[number]> {
+  async function* lines(): AsyncGenerator<ReturnType<LineSplitter['push']>> {
     const splitter = new LineSplitter()
-    yield* splitter.push(recording.frames)
-    yield* splitter.end()
+    yield splitter.push(recording.frames)
+    yield splitter.end()
     await leave()
   }
   return { lines: lines(), left: left.promise, stderr: () => recording.stderr, settle: leave, stop: leave }

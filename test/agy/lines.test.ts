@@ -28,7 +28,7 @@ describe('lines', () => {
 
 describe('frames', () => {
   const parser = new FrameParser()
-  const parse = (text: string) => parser.parse({ text })
+  const parse = (text: string) => parser.parse([{ text }])[0]
 
   test('an object is a frame', () => {
     expect(parse('{"a":"\u2028"}\r')).toEqual({ value: { a: '\u2028' } })
@@ -42,8 +42,25 @@ describe('frames', () => {
     },
   )
 
+  test('a batch gives one frame for each line, in order, whatever they are', () => {
+    const batch = ['{"a":1}', 'noise', '{"b":', '{"b":', '{"c":3}', ' {"d":4}', 'null', '{"e":5}']
+    const frames = parser.parse([...batch.map(text => ({ text })), { droppedBytes: 7 }])
+    expect(frames).toEqual([
+      { value: { a: 1 } },
+      { problem: 'noise' },
+      { problem: '{"b":' },
+      { problem: '{"b":' },
+      { value: { c: 3 } },
+      { value: { d: 4 } },
+      { problem: 'null' },
+      { value: { e: 5 } },
+      { problem: 'a line of 7 bytes, which is too long' },
+    ])
+    expect(parser.parse([])).toEqual([])
+  })
+
   test('a dropped line and a long one are told shortly', () => {
-    expect(parser.parse({ droppedBytes: 9 })).toEqual({ problem: 'a line of 9 bytes, which is too long' })
+    expect(parser.parse([{ droppedBytes: 9 }])[0]).toEqual({ problem: 'a line of 9 bytes, which is too long' })
     expect(parse('x'.repeat(500))).toEqual({ problem: `${'x'.repeat(120)}…` })
   })
 })

@@ -8,7 +8,6 @@ const facts = (more: Partial<RunFacts> = {}): RunFacts => ({
   understood: true,
   toolSucceeded: false,
   toolErrors: [],
-  toolOpen: false,
   exit: { code: 0 },
   stderr: '',
   ...more,

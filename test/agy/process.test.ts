@@ -19,7 +19,9 @@ async function start(script: string, more: Partial<Launch> = {}): Promise<{ chil
 
 async function read(child: AgyChild): Promise<string[]> {
   const lines: string[] = []
-  for await (const line of child.lines) lines.push('text' in line ? line.text : `dropped ${line.droppedBytes}`)
+  for await (const batch of child.lines) {
+    lines.push(...batch.map(line => ('text' in line ? line.text : `dropped ${line.droppedBytes}`)))
+  }
   return lines
 }
 
@@ -72,14 +74,14 @@ describe('everything the child started is gone when it is settled', () => {
 
   test('one that stays is ended', async () => {
     const { child } = await start('echo ready; exec sleep 600')
-    for await (const _line of child.lines) break
+    for await (const _batch of child.lines) break
     await child.settle()
     expect(await child.left).toEqual({ signal: 'SIGTERM', endedByUs: true })
   })
 
   test('one that ignores SIGTERM is killed', async () => {
     const { child } = await start("trap '' TERM; echo ready; while :; do sleep 0.05; done")
-    for await (const _line of child.lines) break
+    for await (const _batch of child.lines) break
     await child.stop()
     expect(await child.left).toEqual({ signal: 'SIGKILL', endedByUs: true })
   })
@@ -94,7 +96,7 @@ describe('everything the child started is gone when it is settled', () => {
 
   test('and one that writes for ever', async () => {
     const { child } = await start('yes')
-    for await (const _line of child.lines) break
+    for await (const _batch of child.lines) break
     await child.settle()
     expect(await child.left).toMatchObject({ signal: expect.stringMatching(/SIG(TERM|PIPE)/) })
   })

@@ -18,10 +18,10 @@ export function cutChild({ frames, stderr }: Recording, bytes: number, cut: Cut,
   const leave = async (): Promise<void> => left.resolve(cutExit(cut))
   async function* lines(): AgyChild['lines'] {
     const splitter = new LineSplitter()
-    yield* splitter.push(frames.subarray(0, bytes))
+    yield splitter.push(frames.subarray(0, bytes))
     if (cut === 'abort') agent.cancel({ kind: 'user' })
     if (cut === 'abort' || cut === 'hold') await left.promise
-    yield* splitter.end()
+    yield splitter.end()
     await leave()
   }
   return { lines: lines(), left: left.promise, stderr: () => stderr, settle: leave, stop: leave }

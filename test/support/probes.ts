@@ -37,8 +37,7 @@ export function foldBytes(
   const events: EngineEvent[] = []
   const problems: string[] = []
   const take = (lines: ReturnType<LineSplitter['push']>): void => {
-    for (const line of lines) {
-      const frame = parser.parse(line)
+    for (const frame of parser.parse(lines)) {
       if ('problem' in frame) problems.push(frame.problem)
       else if (fold.summary().result === undefined) events.push(...fold.push(decodeFrame(frame.value)))
     }
