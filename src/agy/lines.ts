@@ -51,7 +51,9 @@ export class LineSplitter {
   private complete(): Line[] {
     const { size } = this
     // A whole line is decoded at once, so a character split between two chunks is not cut.
-    const text = size > this.maxBytes ? undefined : Buffer.concat(this.parts).toString('utf8')
+    const [only] = this.parts
+    const whole = only !== undefined && this.parts.length === 1 ? only : Buffer.concat(this.parts)
+    const text = size > this.maxBytes ? undefined : whole.toString('utf8')
     this.parts = []
     this.size = 0
     if (text === undefined) return [{ droppedBytes: size }]

@@ -67,15 +67,13 @@ type AgyKnownEvent =
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** While it is put together: an ill-typed member counts as missing, and a missing one is left out. */
+type Writable<T> = { -readonly [K in keyof T]: T[K] }
+
 const isFields = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const fields = (value: unknown): Fields => (isFields(value) ? value : {})
-
-/** Present only if the member is there with the right type: an ill-typed member counts as missing. */
-function optional<K extends string, T>(key: K, value: T | undefined): { readonly [P in K]?: T } {
-  return value === undefined ? {} : ({ [key]: value } as { [P in K]: T })
-}
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 const filled = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)
@@ -103,13 +101,16 @@ function errorText(value: unknown): string | undefined {
 function tool(step: Fields): AgyTool | undefined {
   const info = step.tool_info
   const name = filled(fields(info).name) ?? filled(step.tool_name)
-  if (!isFields(info)) return name === undefined ? undefined : { name }
-  return {
-    ...optional('name', name),
-    ...optional('parameters', isFields(info.parameters) ? info.parameters : undefined),
-    ...optional('output', text(info.output)),
-    ...optional('error', errorText(info.error)),
-  }
+  if (!isFields(info) && name === undefined) return undefined
+  const tool: Writable<AgyTool> = {}
+  if (name !== undefined) tool.name = name
+  if (!isFields(info)) return tool
+  const output = text(info.output)
+  const error = errorText(info.error)
+  if (isFields(info.parameters)) tool.parameters = info.parameters
+  if (output !== undefined) tool.output = output
+  if (error !== undefined) tool.error = error
+  return tool
 }
 
 function subagents(step: Fields): readonly string[] | undefined {
@@ -125,51 +126,65 @@ function subagents(step: Fields): readonly string[] | undefined {
 const STATES: ReadonlySet<unknown> = new Set(['ACTIVE', 'DONE', 'ERROR'])
 
 function step(value: Fields): AgyStep {
-  return {
-    ...optional('conversationId', filled(value.conversation_id)),
-    ...optional('index', Number.isSafeInteger(value.step_index) ? (value.step_index as number) : undefined),
+  const step: Writable<AgyStep> = {
     state: STATES.has(value.state) ? (value.state as AgyStep['state']) : 'unknown',
     type: filled(value.step_type) ?? 'unknown',
-    // No recording holds a thinking delta; text_delta is the only text on the wire.
-    ...optional('text', filled(value.text_delta)),
-    ...optional('usage', usage(value.usage)),
-    ...optional('tool', tool(value)),
-    ...optional('subagents', subagents(value)),
   }
+  const conversationId = filled(value.conversation_id)
+  if (conversationId !== undefined) step.conversationId = conversationId
+  if (Number.isSafeInteger(value.step_index)) step.index = value.step_index as number
+  // No recording holds a thinking delta; text_delta is the only text on the wire.
+  const delta = filled(value.text_delta)
+  if (delta !== undefined) step.text = delta
+  const counted = usage(value.usage)
+  if (counted !== undefined) step.usage = counted
+  const called = tool(value)
+  if (called !== undefined) step.tool = called
+  const started = subagents(value)
+  if (started !== undefined) step.subagents = started
+  return step
 }
 
 function result(value: Fields): AgyResult {
   const denied = Array.isArray(value.denied_actions) ? value.denied_actions : []
-  return {
-    ...optional('conversationId', filled(value.conversation_id)),
+  const result: Writable<AgyResult> = {
     status: filled(value.status) ?? 'unknown',
     response: text(value.response) ?? '',
-    ...optional('error', filled(value.error)),
-    ...optional('usage', usage(value.usage)),
     deniedActions: denied.map(entry => filled(fields(entry).action) ?? filled(fields(entry).display_name) ?? 'unknown'),
   }
+  const conversationId = filled(value.conversation_id)
+  if (conversationId !== undefined) result.conversationId = conversationId
+  const error = filled(value.error)
+  if (error !== undefined) result.error = error
+  const counted = usage(value.usage)
+  if (counted !== undefined) result.usage = counted
+  return result
 }
 
 /** Members that a recording holds, whether they are read or not. */
-const MEMBERS: Readonly<Record<string, readonly string[]>> = {
-  init: ['model', 'cwd', 'tools', 'permission_mode', 'expanded_commands', 'agent', 'json_schema'],
-  step_update: [
+const MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
+  init: new Set(['model', 'cwd', 'tools', 'permission_mode', 'expanded_commands', 'agent', 'json_schema']),
+  step_update: new Set([
     ...['conversation_id', 'step_index', 'state', 'step_type', 'text_delta', 'duration_seconds', 'usage'],
     ...['tool_name', 'tool_info', 'subagent_info'],
-  ],
-  result: [
+  ]),
+  result: new Set([
     ...['conversation_id', 'status', 'response', 'error', 'duration_seconds', 'num_turns', 'usage', 'denied_actions'],
     ...['structured_output', 'json_schema', 'command'],
-  ],
+  ]),
 }
 
-function strangeMembers(top: Fields): string[] {
+const NONE: readonly string[] = []
+
+function strangeMembers(top: Fields): readonly string[] {
   const kind = filled(top.event) ?? ''
   const known = MEMBERS[kind]
-  if (known === undefined) return []
-  return Object.keys(fields(top[kind]))
-    .filter(member => !known.includes(member))
-    .map(member => `${kind}.${member}`)
+  if (known === undefined) return NONE
+  let strange = NONE
+  for (const member of Object.keys(fields(top[kind]))) {
+    if (!known.has(member)) strange = [...strange, `${kind}.${member}`]
+  }
+  return strange
 }
 
 /**
@@ -186,13 +201,13 @@ export function decodeFrame(frame: unknown): AgyEvent {
 function decodeKnown(top: Fields): AgyKnownEvent {
   switch (top.event) {
     case 'init': {
-      const init = fields(top.init)
-      return {
-        kind: 'init',
-        ...optional('conversationId', filled(top.conversation_id)),
-        ...optional('model', filled(init.model)),
-        ...optional('permissionMode', filled(init.permission_mode)),
-      }
+      const conversationId = filled(top.conversation_id)
+      const { model, permission_mode } = fields(top.init)
+      const init: Writable<Extract<AgyKnownEvent, { kind: 'init' }>> = { kind: 'init' }
+      if (conversationId !== undefined) init.conversationId = conversationId
+      if (filled(model) !== undefined) init.model = model as string
+      if (filled(permission_mode) !== undefined) init.permissionMode = permission_mode as string
+      return init
     }
     case 'step_update':
       return { kind: 'step', step: step(fields(top.step_update)) }
