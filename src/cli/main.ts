@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import type { Io } from './command-line.ts'
+import { doctor } from './doctor.ts'
 import { replay } from './replay.ts'
 import { validate } from './validate.ts'
 
@@ -14,6 +15,7 @@ interface Command {
 }
 
 const COMMANDS: Readonly<Record<string, Command>> = {
+  doctor: { about: 'say what stands between this machine and a first answer', run: doctor },
   replay: { about: 'run a recording of the CLI through the engine', run: replay },
   validate: { about: 'check a session log against the rules of dsh', run: validate },
 }
