@@ -7,9 +7,12 @@ export type Frame = { readonly value: unknown } | { readonly problem: string }
 
 const EXCERPT = 120
 
+/** Text stays text on its way through the stream; the types know the parser's own option alone. */
+const PARSER_OPTIONS = { strict: true, decodeStrings: false }
+
 /** Parses lines in batches: the stream of the parser costs more for each write than for each line. */
 export class FrameParser {
-  private readonly parser = ndjson.parse({ strict: true })
+  private readonly parser = ndjson.parse(PARSER_OPTIONS)
   private broken = false
 
   constructor() {
