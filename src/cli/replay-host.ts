@@ -141,7 +141,7 @@ export async function openReplayHost({
     logOf: session => findLog(root, session.id),
     async close() {
       await ctx.fiber.dispose()
-      if (!durable) rmSync(root, { recursive: true })
+      if (!durable) rmSync(root, { recursive: true, force: true })
     },
   }
 }
