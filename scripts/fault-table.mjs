@@ -28,7 +28,7 @@ const outcomes = row =>
 const cells = rows.map(row => [
   row.name,
   outcomes(row),
-  row.says === '' ? readFault(row.name).about : row.says,
+  (row.says === '' ? readFault(row.name).about : row.says).replace(/\s+/g, ' '),
   row.valid ? 'valid' : 'INVALID',
   String(row.processes),
   String(row.files.length),
