@@ -24,7 +24,8 @@ export class FrameParser {
   /** @param lines - complete lines; each gives one frame, in order. */
   parse(lines: readonly Line[]): Frame[] {
     // Every frame is an object. A bare `null` would end the parser's stream, so nothing else is let in.
-    const admitted = lines.flatMap(line => ('text' in line && line.text.trimStart().startsWith('{') ? [line.text] : []))
+    const admitted: string[] = []
+    for (const line of lines) if ('text' in line && isObject(line.text)) admitted.push(line.text)
     const values = this.valuesOf(admitted)
     let next = 0
     return lines.map(line => {
@@ -48,6 +49,11 @@ export class FrameParser {
     return texts.length === 1 ? [undefined] : texts.flatMap(text => this.valuesOf([text]))
   }
 }
+
+const BRACE = 0x7b
+
+/** Nearly all lines begin with the brace itself. */
+const isObject = (text: string): boolean => text.charCodeAt(0) === BRACE || text.trimStart().startsWith('{')
 
 function excerpt(text: string): string {
   return text.length <= EXCERPT ? text : `${text.slice(0, EXCERPT)}…`

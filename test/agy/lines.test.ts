@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FrameParser } from '../../src/agy/frames.ts'
 import { type Line, LineSplitter } from '../../src/agy/lines.ts'
@@ -18,6 +19,27 @@ describe('lines', () => {
       { text: '{"b":"漢字"}' },
       { text: '{"c":1}' },
     ])
+  })
+
+  test('are the same however the bytes are cut', () => {
+    const line = fc.string({ unit: 'grapheme', maxLength: 12 }).map(text => text.replaceAll('\n', ' '))
+    fc.assert(
+      fc.property(
+        fc.array(line, { maxLength: 12 }),
+        fc.integer({ min: 1, max: 30 }),
+        fc.boolean(),
+        (lines, size, ended) => {
+          const bytes = Buffer.from(lines.join('\n') + (ended ? '\n' : ''))
+          const max = 16
+          const expected = lines.flatMap(text => {
+            if (Buffer.byteLength(text) > max) return [{ droppedBytes: Buffer.byteLength(text) }]
+            return text.trim() === '' ? [] : [{ text }]
+          })
+          expect(split(bytes, size, max)).toEqual(expected)
+        },
+      ),
+      { numRuns: 2_000 },
+    )
   })
 
   test('a line over the bound is dropped and named, and the next one is whole', () => {
