@@ -31,7 +31,7 @@ describe('lines', () => {
         (lines, size, ended) => {
           const bytes = Buffer.from(lines.join('\n') + (ended ? '\n' : ''))
           const max = 16
-          const expected = lines.flatMap(text => {
+          const expected = lines.flatMap((text): Line[] => {
             if (Buffer.byteLength(text) > max) return [{ droppedBytes: Buffer.byteLength(text) }]
             return text.trim() === '' ? [] : [{ text }]
           })
