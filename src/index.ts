@@ -94,5 +94,12 @@ function mountEngine(ctx: Context, config: EngineConfig, { transcript }: Hosting
     )
     return undefined
   }
+  // The page reads a session's model anew when the models change. A preset routes to a model that nobody picked, so the
+  // page learns by this what really ran.
+  ctx.on('session/event', (_session, { type, data }) => {
+    if (type === 'request/header' && data.reason === 'initial' && data.header.config.provider === PROVIDER) {
+      registration?.replace([PROVIDER])
+    }
+  })
   return engine
 }

@@ -38,6 +38,19 @@ async function press(page: Page, words: string): Promise<void> {
   await button.asElement()?.evaluate(each => (each as HTMLElement).click())
 }
 
+/** Press whatever shows exactly these words, once it is there. */
+async function pressText(page: Page, words: string): Promise<void> {
+  const place = await page.waitForFunction(
+    text =>
+      Array.from(document.querySelectorAll('*')).find(
+        each => each.children.length === 0 && each.textContent.trim() === text,
+      ),
+    {},
+    words,
+  )
+  await place.asElement()?.evaluate(each => (each as HTMLElement).click())
+}
+
 /** Wait until the page shows the words. */
 const shows = (page: Page, words: string) =>
   page.waitForFunction(text => document.body.textContent.includes(text), { timeout: 20_000 }, words)
@@ -63,5 +76,20 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     expect(home.received()[0]?.argv).toContain('--model=gemini-3.8-flash-high')
     await web.stop()
     for (const events of (await home.logs()).values()) expectValid(events)
+  })
+
+  test('the preset is offered, and the model seat names what really ran', async () => {
+    const home = dshHome()
+    const web = await startWeb(home, home.overlay({ config: { auxiliary: 'off' } }))
+    await web.rpc('workspace.create', { path: home.cwd, name: 'ws' })
+    const page = await openPage(web.base)
+    await press(page, 'Continue')
+    await press(page, 'Standard mode')
+    await pressText(page, 'Antigravity')
+    await page.locator('textarea').fill('hello')
+    await press(page, 'Send message')
+    await shows(page, 'HELLO_AGY')
+    await page.waitForSelector('button[aria-label^="Select model, current Antigravity"]')
+    expect(home.received()).toHaveLength(1)
   })
 })
