@@ -20,6 +20,7 @@ import { DEFAULT_TOOL_RESULT_BYTES, type Hosting } from './engine/hosted-step.ts
 import { DEFAULT_TRANSCRIPT, Transcript } from './engine/transcript.ts'
 import { AgentLoop, loopThatAttaches } from './host/agent-loop.ts'
 import { imageReader } from './host/attachments.ts'
+import { onFirstRoute } from './host/model-seat.ts'
 import { scrubbedParentEnv } from './host/parent-env.ts'
 import { offerPresets } from './host/preset-roots.ts'
 import { type EngineChoice, routeSteps } from './router/router.ts'
@@ -94,12 +95,6 @@ function mountEngine(ctx: Context, config: EngineConfig, { transcript }: Hosting
     )
     return undefined
   }
-  // The page reads a session's model anew when the models change. A preset routes to a model that nobody picked, so the
-  // page learns by this what really ran.
-  ctx.on('session/event', (_session, { type, data }) => {
-    if (type === 'request/header' && data.reason === 'initial' && data.header.config.provider === PROVIDER) {
-      registration?.replace([PROVIDER])
-    }
-  })
+  onFirstRoute(ctx, PROVIDER, () => registration?.replace([PROVIDER]))
   return engine
 }
