@@ -13,11 +13,11 @@ import { AgyLoop } from './agy/agy-loop.ts'
 import { endOrphans } from './agy/child-records.ts'
 import { ModelCatalogue } from './agy/models.ts'
 import { VersionBook } from './agy/version.ts'
-import { type EngineConfig, readConfig } from './config.ts'
+import { type EngineConfig, EngineSchema, readConfig } from './config.ts'
 import { answerAuxiliary } from './engine/auxiliary-call.ts'
 import { type AuxiliaryCalls, HostedProvider } from './engine/hosted-provider.ts'
-import { DEFAULT_TOOL_RESULT_BYTES, type Hosting } from './engine/hosted-step.ts'
-import { DEFAULT_TRANSCRIPT, Transcript } from './engine/transcript.ts'
+import type { Hosting } from './engine/hosted-step.ts'
+import { Transcript } from './engine/transcript.ts'
 import { AgentLoop, loopThatAttaches } from './host/agent-loop.ts'
 import { imageReader } from './host/attachments.ts'
 import { onFirstRoute } from './host/model-seat.ts'
@@ -47,12 +47,8 @@ const PROVIDER = 'agy'
  */
 export function apply(ctx: Context, raw: unknown): void {
   const config = readConfig(raw)
-  const limits = 'problem' in config.engine ? undefined : config.engine
-  const hosting: Hosting = {
-    steering: limits?.steering ?? 'interrupt',
-    transcript: new Transcript(limits?.transcript ?? DEFAULT_TRANSCRIPT, imageReader(ctx)),
-    maxToolResultBytes: limits?.maxToolResultBytes ?? DEFAULT_TOOL_RESULT_BYTES,
-  }
+  const { steering, maxToolResultBytes, transcript } = 'problem' in config.engine ? EngineSchema() : config.engine
+  const hosting: Hosting = { steering, maxToolResultBytes, transcript: new Transcript(transcript, imageReader(ctx)) }
   const choice = 'problem' in config.engine ? config.engine : mountEngine(ctx, config.engine, hosting)
   if (choice !== undefined && 'problem' in choice) ctx.logger.warn(`${choice.code}: ${choice.problem}`)
   offerPresets(ctx, fileURLToPath(new URL('../presets', import.meta.url)))

@@ -55,7 +55,9 @@ export class AgyLoop implements HostedEngine {
   private readonly options: AgyLoopOptions
   private readonly limits: RunLimits & ChildLimits & SlotLimits
   private readonly slots: ChildSlots
-  private readonly children = new Set<AgyChild>()
+  /** Children from the moment that they are being spawned. */
+  private readonly children = new Set<Promise<AgyChild>>()
+  private readonly unloading = new AbortController()
 
   /** @param options - pins of the deployment. */
   constructor(options: AgyLoopOptions) {
@@ -75,12 +77,14 @@ export class AgyLoop implements HostedEngine {
     return { file: await findExecutable(this.options.bin, env), env }
   }
 
-  /** End all children; resolves when none is left. */
+  /** Stop all runs, also those that only wait or start; resolves when no child is left. */
   async dispose(): Promise<void> {
-    await Promise.all([...this.children].map(child => child.stop()))
+    this.unloading.abort()
+    await Promise.all([...this.children].map(async child => (await child.catch(() => undefined))?.stop()))
   }
 
-  async *run(request: StepRequest): AsyncGenerator<EngineEvent, void, undefined> {
+  async *run(asked: StepRequest): AsyncGenerator<EngineEvent, void, undefined> {
+    const request = { ...asked, signal: AbortSignal.any([asked.signal, this.unloading.signal]) }
     // The host waits for its own call while a run holds a slot: it must not have to wait for one.
     yield { type: 'end', outcome: yield* request.auxiliary ? this.askTwice(request) : this.inSlot(request) }
   }
@@ -120,7 +124,6 @@ export class AgyLoop implements HostedEngine {
     const started = yield* this.start(request)
     if ('outcome' in started) return started
     const { child, folder } = started
-    this.children.add(child)
     let stoppedBy: RunFacts['stoppedBy']
     const stop = (why: NonNullable<RunFacts['stoppedBy']>): void => {
       stoppedBy ??= why
@@ -154,7 +157,6 @@ export class AgyLoop implements HostedEngine {
       clock.stop()
       request.signal.removeEventListener('abort', onAbort)
       await child.stop()
-      this.children.delete(child)
       await started.forget()
       await folder?.remove()
     }
@@ -207,9 +209,18 @@ export class AgyLoop implements HostedEngine {
         this.launchRequest(request, folder, places),
         this.options.parentEnv(),
       )
-      if (replayed !== undefined) return { child: await replayed(launch), folder, forget: () => Promise.resolve() }
-      const child = await spawnAgy(launch, this.limits)
-      return { child, folder, forget: await recordChild(child.pid, folder?.path) }
+      if (request.signal.aborted) {
+        await folder?.remove()
+        return ABORTED
+      }
+      const spawning: Promise<AgyChild & { readonly pid?: number }> =
+        replayed === undefined ? spawnAgy(launch, this.limits) : replayed(launch)
+      this.children.add(spawning)
+      const left = (): void => void this.children.delete(spawning)
+      spawning.then(child => child.left).then(left, left)
+      const child = await spawning
+      const forget = child.pid === undefined ? () => Promise.resolve() : await recordChild(child.pid, folder?.path)
+      return { child, folder, forget }
     } catch (error) {
       await folder?.remove()
       return ended(this.refusal(error))

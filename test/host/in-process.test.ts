@@ -183,28 +183,9 @@ describe('an ending that is no success', () => {
   })
 })
 
-describe('a stop in mid-run', () => {
-  test('keeps the text, answers the open call, and ends the child', async () => {
-    // Six frames of this recording end in an open call.
-    const host = await hostWith('16-plan-mode-interleaved', { AGY_STANDIN_HOLD: '6' })
-    const agent = await host.create()
-    const opened = new Promise<void>(resolve => {
-      host.ctx.on('session/event', (_session, event) => {
-        if (event.type === 'tool/call') resolve()
-      })
-    })
-    agent.followup(createUserMessage({ content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } }))
-    await opened
-    agent.cancel({ kind: 'user' })
-    await agent.whenIdle()
-    expect(lastTurnEnd(agent.session)).toEqual({ kind: 'aborted', reason: { kind: 'user' } })
-    const result = agent.session.events.findLast(event => event.type === 'tool/result')
-    expect(result?.data.error).toEqual({ name: 'ToolOutcomeUnknownError', code: 'TOOL_OUTCOME_UNKNOWN' })
-    expectValidLog(agent.session)
-  })
-})
-
-test('unloading in mid-run ends the child', async () => {
+/** A session whose child has opened a call and waits. */
+async function inMidRun() {
+  // Six frames of this recording end in an open call.
   const host = await hostWith('16-plan-mode-interleaved', { AGY_STANDIN_HOLD: '6' })
   const agent = await host.create()
   const opened = new Promise<void>(resolve => {
@@ -214,8 +195,25 @@ test('unloading in mid-run ends the child', async () => {
   })
   agent.followup(createUserMessage({ content: [{ type: 'text', text: 'go' }], source: { kind: 'user' } }))
   await opened
-  const [{ pid } = { pid: 0 }] = host.received()
-  expect(process.kill(pid, 0)).toBe(true)
-  await host.ctx.fiber.dispose()
-  expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  return { host, agent }
+}
+
+describe('in mid-run', () => {
+  test('a stop keeps the text, answers the open call, and ends the child', async () => {
+    const { agent } = await inMidRun()
+    agent.cancel({ kind: 'user' })
+    await agent.whenIdle()
+    expect(lastTurnEnd(agent.session)).toEqual({ kind: 'aborted', reason: { kind: 'user' } })
+    const result = agent.session.events.findLast(event => event.type === 'tool/result')
+    expect(result?.data.error).toEqual({ name: 'ToolOutcomeUnknownError', code: 'TOOL_OUTCOME_UNKNOWN' })
+    expectValidLog(agent.session)
+  })
+
+  test('unloading ends the child', async () => {
+    const { host } = await inMidRun()
+    const [{ pid } = { pid: 0 }] = host.received()
+    expect(process.kill(pid, 0)).toBe(true)
+    await host.ctx.fiber.dispose()
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  })
 })
