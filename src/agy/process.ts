@@ -4,8 +4,9 @@
  *
  * Killing is done to the whole process group (the tree on Windows), since the CLI starts helpers that outlive it.
  */
+import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turnOfLoop } from 'node:timers/promises'
 import { execa } from 'execa'
 import type { Launch } from './launch.ts'
 import { type Line, LineSplitter, MAX_LINE_BYTES } from './lines.ts'
@@ -167,8 +168,7 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
       })
     })
   })
-  const stdoutEnded = ended(child.stdout)
-  const stderrEnded = ended(child.stderr)
+  const pipes = [child.stdout, child.stderr].map(pipe => ({ pipe: pipe as Socket, end: ended(pipe) }))
   const stderr = keepTail(child.stderr, limits.maxStderrBytes)
 
   // The child may die before it reads: EPIPE is no failure of ours, its exit tells what happened.
@@ -178,13 +178,10 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
   const left = exited.then(async exit => {
     // The leader is gone; what it left running would hold the pipes.
     killTree(pid, 'SIGTERM')
-    if (!(await within(Promise.all([stdoutEnded, stderrEnded]), limits.killGraceMs))) {
-      killTree(pid, 'SIGKILL')
-      child.stdout.destroy()
-      child.stderr.destroy()
-    }
+    await within(Promise.all(pipes.map(({ end }) => end)), limits.killGraceMs)
     killTree(pid, 'SIGKILL')
     await groupGone(pid, limits.killGraceMs)
+    await Promise.all(pipes.map(({ pipe, end }) => drained(pipe, end, limits.killGraceMs)))
     groups.delete(pid)
     return exit
   })
@@ -255,6 +252,29 @@ export async function runToEnd(
     windowsHide: true,
   })
   return { stdout, stderr, exitCode, timedOut }
+}
+
+/** More than any pipe holds: who writes more after the child and its group are gone is somebody else. */
+const LEFT_IN_A_PIPE = 1024 * 1024
+
+/**
+ * Wait until a pipe whose writer is gone has been read to its end. One that somebody outside the group holds open is let
+ * go: nothing comes of it for so long, while nothing waits to be read. A reader that is slow, or a host that is busy,
+ * loses nothing.
+ */
+async function drained(pipe: Socket, end: Promise<void>, graceMs: number): Promise<void> {
+  const start = pipe.bytesRead
+  for (;;) {
+    const before = pipe.bytesRead
+    if (await within(end, graceMs)) return
+    // A timer can be due before a busy host has looked at the pipe.
+    await turnOfLoop()
+    const held = pipe.readableLength === 0 && pipe.bytesRead === before
+    if (held || pipe.bytesRead - start > LEFT_IN_A_PIPE) {
+      pipe.destroy()
+      return
+    }
+  }
 }
 
 function ended(stream: Readable): Promise<void> {

@@ -1,20 +1,25 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Launch } from '../../src/agy/launch.ts'
-import { type AgyChild, DEFAULT_CHILD_LIMITS, spawnAgy } from '../../src/agy/process.ts'
+import { type AgyChild, type ChildLimits, DEFAULT_CHILD_LIMITS, spawnAgy } from '../../src/agy/process.ts'
 import { privateFolder } from '../support/folders.ts'
 
 const LIMITS = { ...DEFAULT_CHILD_LIMITS, exitGraceMs: 300, killGraceMs: 300 }
 
 /** A child that runs a shell script in place of the CLI. */
-async function start(script: string, more: Partial<Launch> = {}): Promise<{ child: AgyChild; folder: string }> {
+async function start(
+  script: string,
+  more: Partial<Launch> = {},
+  limits: Partial<ChildLimits> = {},
+): Promise<{ child: AgyChild; folder: string }> {
   const folder = privateFolder()
   const file = join(folder, 'agy')
   writeFileSync(file, `#!/bin/sh\n${script}\n`)
   chmodSync(file, 0o755)
   const launch = { file, args: [], cwd: folder, env: { PATH: process.env.PATH ?? '' }, stdin: 'hello\n', ...more }
-  return { child: await spawnAgy(launch, LIMITS), folder }
+  return { child: await spawnAgy(launch, { ...LIMITS, ...limits }), folder }
 }
 
 async function read(child: AgyChild): Promise<string[]> {
@@ -45,6 +50,17 @@ test('what a child wrote is read although it has left by then', async () => {
   const { child } = await start('echo one; echo two; exit 0')
   await child.left
   expect(await read(child)).toEqual(['one', 'two'])
+})
+
+test('a reader that is slower than the child and its grace loses nothing', async () => {
+  const { child } = await start('head -c 100000 /dev/zero | tr "\\0" "x"; echo; echo last', {}, { killGraceMs: 1 })
+  const lines: string[] = []
+  for await (const batch of child.lines) {
+    lines.push(...batch.map(line => ('text' in line ? line.text : 'dropped')))
+    // The slow reader: the child has left and its grace is over many times before the next piece is asked for.
+    await pause(200)
+  }
+  expect(lines.map(line => line.length)).toEqual([100_000, 4])
 })
 
 test('a child that dies before it reads a large prompt is no error of ours', async () => {
