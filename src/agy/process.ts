@@ -16,7 +16,7 @@ import type { ChildExit } from './outcome.ts'
 export interface ChildLimits {
   /** From the end of stdin and of the answer until SIGTERM, in milliseconds. */
   readonly exitGraceMs: number
-  /** From SIGTERM until SIGKILL, and from the exit until a pipe held open by somebody else is let go, in milliseconds. */
+  /** From SIGTERM until SIGKILL, and as long again until a pipe held open by somebody else is let go, in milliseconds. */
   readonly killGraceMs: number
   /** Longest line of stdout that is taken; a longer one is dropped and named. */
   readonly maxLineBytes: number
