@@ -6,6 +6,7 @@
  */
 import z from '@deepseek-ai/schemastery'
 import { DEFAULT_SLOTS } from './agy/child-slots.ts'
+import { DEFAULT_APPROVAL_TIMEOUT_MS } from './agy/hooks/files.ts'
 import { MAX_PROMPT_BYTES } from './agy/launch.ts'
 import { DEFAULT_CHILD_LIMITS } from './agy/process.ts'
 import { DEFAULT_RUN_LIMITS } from './agy/run-clock.ts'
@@ -22,6 +23,8 @@ export interface EngineConfig {
   effort?: 'low' | 'medium' | 'high'
   sandbox?: boolean
   dangerouslySkipPermissions?: boolean
+  approvals: 'host' | 'cli'
+  approvalTimeoutMs: number
   steering: Steering
   auxiliary: 'agy' | 'off'
   deadlineMs: number
@@ -40,6 +43,9 @@ export interface EngineConfig {
 
 /** Room for the frame of the prompt, and for something to say. */
 const LEAST_PROMPT_BYTES = 20_000
+
+/** The hook of the CLI waits a little longer, and 86,400 s is the longest that it was seen to take (1.2.16; 2026-12-03). */
+const MOST_APPROVAL_MS = 23 * 60 * 60_000
 
 /** A whole number from `least` on; timers and buffers take no more than 31 bits. */
 const count = (normal: number, least = 1) =>
@@ -72,6 +78,19 @@ export const EngineSchema = z.object({
     .description(
       "`--dangerously-skip-permissions`: the CLI runs every tool without asking; absent follows the session's permissions.",
     ),
+  approvals: z
+    .union([z.const('host' as const), z.const('cli' as const)])
+    .default('cli')
+    .description(
+      "Who decides on each call: dsh's own dialogs and rules, where the CLI is proved to ask, or the CLI by its flags.",
+    ),
+  approvalTimeoutMs: z
+    .number()
+    .step(1)
+    .min(1)
+    .max(MOST_APPROVAL_MS)
+    .default(DEFAULT_APPROVAL_TIMEOUT_MS)
+    .description('Longest time that a call or a question waits for the user, in milliseconds; then it is denied.'),
   steering: z
     .union([z.const('interrupt' as const), z.const('queue' as const)])
     .default('interrupt')
@@ -165,6 +184,11 @@ function readEngine(raw: Readonly<Record<string, unknown>>): EngineConfig | Conf
   if (raw.mode === 'plan') {
     return refused(
       'The key "mode" is "plan", which is refused: headless agy approves its own plan and goes on to write. Leave mode out.',
+    )
+  }
+  if (raw.approvals === 'host' && raw.dangerouslySkipPermissions !== undefined) {
+    return refused(
+      'The key "dangerouslySkipPermissions" stands beside "approvals: host", where dsh decides on each call. Remove one of the two.',
     )
   }
   for (const key of ENGINE_KEYS) {

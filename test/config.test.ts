@@ -10,6 +10,8 @@ test('an empty row has safe defaults', () => {
   for (const raw of [undefined, null, {}, { agents: [] }]) {
     expect(readConfig(raw).engine).toEqual({
       env: {},
+      approvals: 'cli',
+      approvalTimeoutMs: 1_800_000,
       steering: 'interrupt',
       auxiliary: 'agy',
       deadlineMs: 7_200_000,
@@ -37,6 +39,8 @@ test('every key is taken', () => {
     effort: 'high',
     sandbox: false,
     dangerouslySkipPermissions: true,
+    approvals: 'cli',
+    approvalTimeoutMs: 82_800_000,
     steering: 'queue',
     auxiliary: 'off',
     deadlineMs: 1,
@@ -67,6 +71,9 @@ describe('what is wrong is refused by its key, and the loop of dsh still has its
     [{ mode: 'plan' }, 'approves its own plan'],
     [{ sandbox: 'yes' }, '"sandbox"'],
     [{ dangerouslySkipPermissions: 1 }, '"dangerouslySkipPermissions"'],
+    [{ approvals: 'dsh' }, '"approvals"'],
+    [{ approvalTimeoutMs: 82_800_001 }, '"approvalTimeoutMs"'],
+    [{ approvals: 'host', dangerouslySkipPermissions: false }, '"approvals: host"'],
     [{ auxiliary: true }, '"auxiliary"'],
     [{ steering: 'wheel' }, '"steering"'],
     [{ deadlineMs: 'soon' }, '"deadlineMs"'],

@@ -9,6 +9,7 @@
  * - `AGY_STANDIN_ECHO`      append what was received to this file, one JSON object per start
  * - `AGY_STANDIN_SCENARIO`  a file of `probes/faults`: do what its `child` says; a list of lists is one for each start
  * - `AGY_STANDIN_SCENARIOS` the folder of the scenarios: the last `fault:<name>` of the prompt chooses one of them
+ * - `AGY_STANDIN_HOOKS`     where hooks are looked for, see `hooks.mjs`
  * - `AGY_STANDIN_MODELS`    the file that `models` prints (default `models.txt`)
  * - `AGY_STANDIN_VERSION`   what `--version` prints (default 1.3.2)
  */
@@ -19,6 +20,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
 import { FlagError, parseArguments } from './arguments.mjs'
+import { listing } from './hooks.mjs'
 import { misbehave } from './misbehave.mjs'
 
 const PROBES = join(import.meta.dirname, '..')
@@ -121,10 +123,12 @@ async function converse(flags) {
   received.stdin = await text(process.stdin)
   // Beside the workspace: what else the model may read.
   received.files = (flags.get('add-dir') ?? []).slice(1).flatMap(folder =>
-    readdirSync(folder).map(name => {
-      const file = join(folder, name)
-      return { file, mode: (statSync(file).mode & 0o777).toString(8), base64: readFileSync(file, 'base64') }
-    }),
+    readdirSync(folder, { withFileTypes: true })
+      .filter(entry => entry.isFile())
+      .map(({ name }) => {
+        const file = join(folder, name)
+        return { file, mode: (statSync(file).mode & 0o777).toString(8), base64: readFileSync(file, 'base64') }
+      }),
   )
   echo()
   const fault = [...received.stdin.matchAll(/fault:([\w-]+)/g)].at(-1)?.[1]
@@ -183,6 +187,12 @@ async function main() {
     throw new FlagError(
       'Prompts are read only from -p/--print, -i/--prompt-interactive, or stdin, so this argument would have been ignored.',
     )
+  }
+  if (flags.get('print')?.at(-1) === '/hooks') {
+    received.stdin = await text(process.stdin)
+    echo()
+    await write(`${listing(flags)}\n`)
+    return 0
   }
   if (flags.get('input-format')?.at(-1) !== 'stream-json' || flags.get('output-format')?.at(-1) !== 'stream-json') {
     throw new FlagError('stand-in: only --input-format=stream-json with --output-format=stream-json is replayed')

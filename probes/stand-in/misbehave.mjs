@@ -17,6 +17,10 @@
  * - `{"forever": text}`        write this line until somebody ends it
  * - `{"remove": "cwd"}`        remove the working directory, or the folder of the `"log"`
  * - `{"forbid": [names]}`      end with 9 if one of these is in the environment; `{"demand": [names]}` if one is not
+ * - `{"init": true}`          tell the conversation that the next three speak in
+ * - `{"tools": [calls]}`       make calls at once, `oneByOne` or not, see `tools.mjs`
+ * - `{"overwrite": text}`      write this into the files of the hook
+ * - `{"answer": text}`         say it and end well
  * - `{"kill": signal}`         send itself a signal
  * - `{"exit": code}`           end
  */
@@ -25,6 +29,8 @@ import { appendFileSync, closeSync, readFileSync, rmSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
+import { overwriteHooks } from './hooks.mjs'
+import { useTools } from './tools.mjs'
 
 const PROBES = join(import.meta.dirname, '..')
 
@@ -112,6 +118,22 @@ const ACTIONS = {
   },
   demand(names) {
     if (names.some(name => process.env[name] === undefined)) process.exit(9)
+  },
+  init: () =>
+    write(
+      process.stdout,
+      `${JSON.stringify({ event: 'init', conversation_id: 'odd', init: { cwd: process.cwd(), tools: [] } })}\n`,
+    ),
+  tools: (calls, flags, { oneByOne = false }) =>
+    useTools(calls, flags, body => write(process.stdout, `${step(body)}\n`), oneByOne),
+  overwrite: (words, flags) => overwriteHooks(flags, words),
+  async answer(words) {
+    await write(
+      process.stdout,
+      `${step({ step_index: 900, state: 'DONE', step_type: 'agent_response', text_delta: words })}\n`,
+    )
+    const result = { conversation_id: 'odd', status: 'SUCCESS', response: words, num_turns: 1 }
+    await write(process.stdout, `${JSON.stringify({ event: 'result', result })}\n`)
   },
   async kill(signal) {
     process.kill(process.pid, signal)

@@ -8,17 +8,20 @@ import { recordChild } from './child-records.ts'
 import { ChildSlots, DEFAULT_SLOTS, type SlotLimits } from './child-slots.ts'
 import { findExecutable } from './executable.ts'
 import { Fold } from './fold.ts'
-import { FrameParser } from './frames.ts'
+import { DEFAULT_APPROVAL_TIMEOUT_MS, hookSpec } from './hooks/files.ts'
+import type { Breach } from './hooks/gated-calls.ts'
+import { ProofBook, withoutFolder } from './hooks/proof.ts'
+import { RunGate } from './hooks/run-gate.ts'
 import { buildLaunch, childEnvironment, type Launch, type LaunchRequest, type LaunchSettings } from './launch.ts'
 import { DEFAULT_MODEL_ID } from './models.ts'
-import { isHopeless, nameOutcome, type RunFacts } from './outcome.ts'
+import { nameOutcome, type RunFacts } from './outcome.ts'
 import { type AgyChild, type ChildLimits, DEFAULT_CHILD_LIMITS, SpawnFailure, spawnAgy } from './process.ts'
+import { readChild } from './reader.ts'
 import { redact } from './redact.ts'
 import { AgyRefusal } from './refusal.ts'
 import { DEFAULT_RUN_LIMITS, RunClock, type RunLimits } from './run-clock.ts'
 import { RunFolder } from './run-folder.ts'
 import type { VersionBook } from './version.ts'
-import { decodeFrame } from './wire.ts'
 
 /** What the engine needs beside the request. */
 export interface AgyLoopOptions extends LaunchSettings, Partial<RunLimits & ChildLimits & SlotLimits> {
@@ -28,6 +31,10 @@ export interface AgyLoopOptions extends LaunchSettings, Partial<RunLimits & Chil
   readonly parentEnv: () => Readonly<Record<string, string>>
   /** Looks at the version of a program before it is started; absent, nobody looks. */
   readonly versions?: VersionBook
+  /** Who decides on calls: the host, where the CLI is proved to ask it, or the flags of the CLI alone. */
+  readonly approvals?: 'host' | 'cli'
+  /** Longest time for one decision of the host, in milliseconds. */
+  readonly approvalTimeoutMs?: number
   /** Gives the children, in place of processes: a recording can be replayed by one. */
   readonly spawn?: (launch: Launch) => Promise<AgyChild>
 }
@@ -42,6 +49,7 @@ interface Ending {
 interface StartedChild {
   readonly child: AgyChild
   readonly folder: RunFolder | undefined
+  readonly gate: RunGate | undefined
   /** Takes away the record that it runs. */
   forget(): Promise<void>
 }
@@ -55,6 +63,7 @@ export class AgyLoop implements HostedEngine {
   private readonly options: AgyLoopOptions
   private readonly limits: RunLimits & ChildLimits & SlotLimits
   private readonly slots: ChildSlots
+  private readonly proofs = new ProofBook()
   /** Children from the moment that they are being spawned. */
   private readonly children = new Set<Promise<AgyChild>>()
   private readonly unloading = new AbortController()
@@ -123,23 +132,37 @@ export class AgyLoop implements HostedEngine {
   private async *attempt(request: StepRequest): AsyncGenerator<EngineEvent, Ending> {
     const started = yield* this.start(request)
     if ('outcome' in started) return started
-    const { child, folder } = started
+    const { child, folder, gate } = started
     let stoppedBy: RunFacts['stoppedBy']
+    let breach: Breach | undefined
     const stop = (why: NonNullable<RunFacts['stoppedBy']>): void => {
       stoppedBy ??= why
       void child.stop()
+      void gate?.close()
     }
     const clock = new RunClock(this.limits, stop)
     const onAbort = (): void => stop('abort')
     request.signal.addEventListener('abort', onAbort, { once: true })
     if (request.signal.aborted) onAbort()
     try {
-      const fold = new Fold(request.scope)
+      const isGuarded = !request.permissions.everythingAllowed
+      const fold = new Fold(request.scope, gate && (isGuarded ? 'guarded' : 'unguarded'))
       const problems: string[] = []
-      yield* this.frames(child, fold, clock, problems, () => stop('hopeless'))
+      yield* readChild({
+        child,
+        fold,
+        clock,
+        problem: line => problems.push(line),
+        giveUp: () => stop('hopeless'),
+        breached: found => {
+          breach ??= found
+          stop('breach')
+        },
+        ...(gate && { gate }),
+      })
       // `result` closes the turn; the CLI leaves by itself then, or is helped.
       await child.settle()
-      yield* fold.finish()
+      for (const event of fold.finish()) yield gate ? gate.scrub(event) : event
       const home = this.options.parentEnv().HOME
       if (problems.length > 0) yield strangeLines(problems, home)
       const summary = fold.summary()
@@ -149,40 +172,20 @@ export class AgyLoop implements HostedEngine {
         stderr: child.stderr(),
         ...(folder && { log: await folder.readLog() }),
         ...(stoppedBy && { stoppedBy }),
+        ...(breach && { breach }),
         ...(home !== undefined && { home }),
       })
       yield* notices
-      return { outcome, said: summary.text !== '' || summary.toolSucceeded || summary.toolErrors.length > 0 }
+      return {
+        outcome: gate ? gate.scrub(outcome) : outcome,
+        said: summary.text !== '' || summary.toolSucceeded || summary.toolErrors.length > 0,
+      }
     } finally {
       clock.stop()
       request.signal.removeEventListener('abort', onAbort)
-      await child.stop()
+      await Promise.all([child.stop(), gate?.close()])
       await started.forget()
       await folder?.remove()
-    }
-  }
-
-  /** Yields what the child tells, until its result. */
-  private async *frames(
-    child: AgyChild,
-    fold: Fold,
-    clock: RunClock,
-    problems: string[],
-    giveUp: () => void,
-  ): AsyncGenerator<EngineEvent> {
-    const parser = new FrameParser()
-    for await (const lines of child.lines) {
-      for (const frame of parser.parse(lines)) {
-        if ('problem' in frame) {
-          problems.push(frame.problem)
-          continue
-        }
-        const events = fold.push(decodeFrame(frame.value))
-        yield* events
-        if (fold.isOver) return
-        if (events.some(isFailedModelCall) && isHopeless(child.stderr())) giveUp()
-      }
-      if (lines.length > 0) clock.heard(fold.isToolOpen)
     }
   }
 
@@ -190,6 +193,7 @@ export class AgyLoop implements HostedEngine {
   private async *start(request: StepRequest): AsyncGenerator<EngineEvent, StartedChild | Ending> {
     if (request.signal.aborted) return ABORTED
     let folder: RunFolder | undefined
+    let gate: RunGate | undefined
     try {
       const { file, env } = await this.locate()
       const word = await this.options.versions?.check(file, env, request.signal)
@@ -197,6 +201,7 @@ export class AgyLoop implements HostedEngine {
       if (word !== undefined) yield word
       const replayed = this.options.spawn
       if (replayed === undefined) folder = await RunFolder.open()
+      gate = yield* this.gateFor(request, file, env, folder)
       const { files } = request.prompt
       const places = (await folder?.write(files)) ?? new Map<string, string>()
       const missing = files.filter(({ alias }) => !places.has(alias)).map(({ alias }) => alias)
@@ -206,11 +211,12 @@ export class AgyLoop implements HostedEngine {
       const launch = buildLaunch(
         file,
         this.options,
-        this.launchRequest(request, folder, places),
+        this.launchRequest(request, folder, places, gate),
         this.options.parentEnv(),
       )
+      if (gate !== undefined && !(await gate.isWhole())) throw CHANGED_SINCE_PROOF
       if (request.signal.aborted) {
-        await folder?.remove()
+        await letGo(gate, folder)
         return ABORTED
       }
       const spawning: Promise<AgyChild & { readonly pid?: number }> =
@@ -220,10 +226,37 @@ export class AgyLoop implements HostedEngine {
       spawning.then(child => child.left).then(left, left)
       const child = await spawning
       const forget = child.pid === undefined ? () => Promise.resolve() : await recordChild(child.pid, folder?.path)
-      return { child, folder, forget }
+      return { child, folder, gate, forget }
     } catch (error) {
-      await folder?.remove()
-      return ended(this.refusal(error))
+      await letGo(gate, folder)
+      return request.signal.aborted ? ABORTED : ended(this.refusal(error))
+    }
+  }
+
+  /** The gate of a run whose calls the host decides on. Without one such a run is not started, unless it may do all anyway. */
+  private async *gateFor(
+    { gate, auxiliary, cwd, permissions, signal }: StepRequest,
+    file: string,
+    env: Readonly<Record<string, string>>,
+    folder: RunFolder | undefined,
+  ): AsyncGenerator<EngineEvent, RunGate | undefined> {
+    const { approvals, approvalTimeoutMs: limitMs = DEFAULT_APPROVAL_TIMEOUT_MS } = this.options
+    if (approvals !== 'host' || gate === undefined || auxiliary) return undefined
+    try {
+      if (folder === undefined) throw withoutFolder()
+      const spec = hookSpec(limitMs)
+      const proof = await this.proofs.prove({ file, env, cwd, spec }, signal)
+      if (proof.others.length > 0) {
+        yield notice(
+          'AGY_OTHER_HOOKS',
+          `Other hooks of the CLI decide on its calls as well: ${proof.others.join(', ')}.`,
+        )
+      }
+      return await RunGate.open({ gate, folder: folder.hooksFolder, proof, spec, limitMs })
+    } catch (error) {
+      if (!(error instanceof AgyRefusal) || !permissions.everythingAllowed) throw error
+      yield notice(error.code, `${error.message} The session allows everything, so the run goes on without them.`)
+      return undefined
     }
   }
 
@@ -231,6 +264,7 @@ export class AgyLoop implements HostedEngine {
     { model, prompt, cwd, effort, permissions, auxiliary }: StepRequest,
     folder: RunFolder | undefined,
     places: ReadonlyMap<string, string>,
+    gate: RunGate | undefined,
   ): LaunchRequest {
     return {
       prompt: prompt.text(places),
@@ -240,6 +274,7 @@ export class AgyLoop implements HostedEngine {
       ...(model !== undefined && model !== DEFAULT_MODEL_ID && { model }),
       ...(effort !== undefined && { effort }),
       ...(folder && { logFile: folder.logFile }),
+      ...(gate && { gate: gate.launch }),
       ...(folder && places.size > 0 && { filesFolder: folder.filesFolder }),
     }
   }
@@ -266,12 +301,20 @@ export class AgyLoop implements HostedEngine {
   }
 }
 
+const CHANGED_SINCE_PROOF = new AgyRefusal(
+  'AGY_GATE_UNPROVEN',
+  "What dsh's approvals rely on has changed since it was proved: the program, a hook, or the private folder of the run.",
+  'Send the message again: it is proved anew then.',
+)
+
+async function letGo(gate: RunGate | undefined, folder: RunFolder | undefined): Promise<void> {
+  await gate?.close()
+  await folder?.remove()
+}
+
 /** agy 1.2.1 sometimes says so about two seconds after its start although it is signed in. */
 const isSignInRace = ({ outcome, said }: Ending): boolean =>
   !said && outcome.kind === 'failed' && outcome.code === 'AGY_NOT_SIGNED_IN'
-
-const isFailedModelCall = (event: EngineEvent): boolean =>
-  event.type === 'notice' && event.code === 'AGY_MODEL_CALL_FAILED'
 
 const notice = (code: string, message: string): EngineEvent => ({ type: 'notice', code, message })
 

@@ -5,6 +5,9 @@
  * here, duplicates are dropped, and token counts are made to add up to the result's.
  */
 import type { EngineEvent, EngineUsage } from '../engine/contract.ts'
+import type { HookAsk } from './hooks/ask.ts'
+import { type Breach, GatedCalls } from './hooks/gated-calls.ts'
+import { shownArguments } from './hooks/tools.ts'
 import { OrderedEvents, ToolLedger } from './tool-ledger.ts'
 import type { AgyEvent, AgyResult, AgyStep, AgyTool, AgyUsage } from './wire.ts'
 
@@ -40,6 +43,22 @@ const ACTION_TOOLS: Readonly<Record<string, readonly string[]>> = {
   execute_url: ['open_browser_url', 'execute_browser_javascript'],
 }
 
+/** What was decided on a call that the CLI asked about. */
+export type Decision =
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'denied'; readonly reason: string }
+  /** It was a question to the user; the text is what came of it. */
+  | { readonly kind: 'answered'; readonly text: string }
+
+/** What the fold makes of a call that the CLI asks about. */
+export interface AskedCall {
+  readonly events: readonly EngineEvent[]
+  /** Of its `tool-call`; a call of a subagent has none. */
+  readonly id?: string
+  /** It is denied already, and this is why. */
+  readonly refusal?: string
+}
+
 type Tokens = Required<AgyUsage>
 
 const NO_TOKENS: Tokens = { input: 0, output: 0, thinking: 0, cacheRead: 0 }
@@ -67,6 +86,7 @@ export class Fold {
   private readonly quiet = new Map<string, number>()
   private readonly strange = new Map<string, number>()
   private readonly scope: string
+  private readonly gated: GatedCalls | undefined
   private conversation: string | undefined
   private parked: { name: string; event: Extract<EngineEvent, { type: 'tool-result' }> } | undefined
   private result: AgyResult | undefined
@@ -79,9 +99,14 @@ export class Fold {
   private readonly toolErrors: string[] = []
   private failedModelCalls = 0
 
-  /** @param scope - names the run's calls until, or unless, the CLI tells its conversation id. */
-  constructor(scope: string) {
+  /**
+   * @param scope - names the run's calls until, or unless, the CLI tells its conversation id.
+   * @param gating - the CLI asks about each call before it makes it: a call is announced when it does, since it tells more
+   *   of it then. `guarded`: what it does without a permission is a breach.
+   */
+  constructor(scope: string, gating?: 'guarded' | 'unguarded') {
     this.scope = scope
+    this.gated = gating && new GatedCalls(gating === 'guarded')
   }
 
   /** Take the next event of the CLI; returns what can be told now. */
@@ -112,9 +137,48 @@ export class Fold {
     return this.order.take()
   }
 
+  /** The CLI asks about a call before it makes it. */
+  ask(ask: HookAsk): AskedCall {
+    this.conversation ??= ask.conversationId
+    const step = { conversationId: ask.conversationId, index: ask.stepIndex }
+    const key = this.keyOf(step)
+    const isNew = this.gated?.stateOf(key) === undefined
+    const known = this.ledger.callOf(key)
+    const refusal = this.gated?.asks(key, ask) ?? (known && 'This step is over already.')
+    if (ask.conversationId === this.conversation && isNew && known === undefined) {
+      const tool = { name: ask.name, parameters: shownArguments(ask.args) }
+      this.tell(...this.ledger.start(key, this.idOf(step), tool))
+    }
+    if (refusal !== undefined) {
+      return { events: isNew ? this.decide(ask, { kind: 'denied', reason: refusal }) : this.order.take(), refusal }
+    }
+    const id = this.ledger.callOf(key)?.id
+    return { events: this.order.take(), ...(id !== undefined && { id }) }
+  }
+
+  /** The call that was asked about is decided on. Without a permission it has its result at once, whatever frames follow. */
+  decide({ conversationId, stepIndex: index }: HookAsk, decision: Decision): EngineEvent[] {
+    const step = { conversationId, index }
+    const key = this.keyOf(step)
+    this.gated?.decided(key, decision.kind)
+    if (decision.kind !== 'allowed' && this.ledger.isUnderWay(key)) {
+      const ended = this.ledger.end(key, this.idOf(step), {})
+      const denied = decision.kind === 'denied'
+      const text = denied ? `Denied: ${decision.reason}` : decision.text
+      if (ended !== undefined) this.tell({ type: 'tool-result', id: ended.call.id, text, isError: denied })
+    }
+    return this.order.take()
+  }
+
+  /** What shows that the CLI does not keep to the decisions on its calls. */
+  get breach(): Breach | undefined {
+    return this.gated?.breach
+  }
+
   /** No frame will follow; returns the rest. A call left open stays open: its closing is the recorder's. */
   finish(): EngineEvent[] {
     this.unpark(undefined)
+    for (const { step, id, tool } of this.gated?.takeHeld() ?? []) this.tell(...this.ledger.start(step, id, tool))
     this.tell(...this.ledger.announceRest())
     this.tellCounts('AGY_QUIET_STEPS', 'The CLI took steps that it does not describe', this.quiet)
     this.tellCounts('AGY_UNKNOWN_FRAMES', 'The CLI sent what this version does not know', this.strange)
@@ -129,7 +193,7 @@ export class Fold {
 
   /** Whether a tool is running. */
   get isToolOpen(): boolean {
-    return this.ledger.hasOpenCall
+    return this.ledger.hasOpenCall || (this.gated?.isHolding ?? false)
   }
 
   /** What the frames said in all. */
@@ -181,10 +245,17 @@ export class Fold {
       case 'user_input':
         return
       // They carry nothing to show: titles, reports of background work, questions that the CLI skipped by itself.
+      case 'unknown':
+        // A prompt of the CLI's own loses its name on the wire once it was asked about (1.2.16, a public driver; 2026-12-03).
+        if (this.gated?.stateOf(this.keyOf(step)) !== undefined) {
+          this.tool(step)
+          return
+        }
+        this.tally(this.quiet, step.type)
+        return
       case 'checkpoint':
       case 'system_message':
       case 'title':
-      case 'unknown':
         this.tally(this.quiet, step.type)
         return
       default:
@@ -197,12 +268,12 @@ export class Fold {
    * whether that was told by then or not. Steps of the CLI's subagents were never seen on the wire; if one comes, it is
    * no step of ours with the same number.
    */
-  private keyOf({ conversationId, index }: AgyStep): string {
+  private keyOf({ conversationId, index }: Pick<AgyStep, 'conversationId' | 'index'>): string {
     const foreign = conversationId !== undefined && conversationId !== this.conversation
     return `${foreign ? conversationId : ''}#${index ?? 'unnumbered'}`
   }
 
-  private idOf({ conversationId, index }: AgyStep): string {
+  private idOf({ conversationId, index }: Pick<AgyStep, 'conversationId' | 'index'>): string {
     return `${conversationId ?? this.conversation ?? this.scope}-tool-${index ?? 'unnumbered'}`
   }
 
@@ -224,13 +295,19 @@ export class Fold {
 
   private tool(step: AgyStep): void {
     const tool: AgyTool = step.tool ?? {}
+    const key = this.keyOf(step)
     if (step.state !== 'DONE' && step.state !== 'ERROR') {
-      this.tell(...this.ledger.start(this.keyOf(step), this.idOf(step), tool))
+      if (this.gated?.starts(key, this.idOf(step), tool)) return
+      this.tell(...this.ledger.start(key, this.idOf(step), tool))
       return
     }
     // `finish` and `subagent` close a call that was opened as a tool; alone they are steps of the CLI's own.
-    if (step.type === 'finish' && !this.ledger.isUnderWay(this.keyOf(step))) return
-    const ended = this.ledger.end(this.keyOf(step), this.idOf(step), tool)
+    if (step.type === 'finish' && !this.ledger.isUnderWay(key) && !this.gated?.holds(key)) return
+    if (this.gated?.ends(key, step)) {
+      if (tool.error !== undefined) this.toolErrors.push(tool.error)
+      return
+    }
+    const ended = this.ledger.end(key, this.idOf(step), tool)
     if (ended === undefined) return
     this.tell(...ended.events)
     const { id, name } = ended.call

@@ -27,6 +27,11 @@ export interface LaunchRequest extends Pick<StepRequest, 'cwd' | 'model' | 'effo
   readonly prompt: string
   /** A second `--add-dir`: the folder of the files that go with the prompt. */
   readonly filesFolder?: string
+  /**
+   * The gate that the CLI asks before each call; with it alone may the CLI be told not to ask by itself, since no answer of the
+   * gate can lift a denial of its own.
+   */
+  readonly gate?: { readonly folder: string; readonly env: Readonly<Record<string, string>> }
   /** `--log-file`: the only place where some causes of a failure stand. */
   readonly logFile?: string
 }
@@ -154,12 +159,14 @@ export function buildLaunch(
   // Without it the CLI works in a scratch folder of its own.
   args.push(`--add-dir=${request.cwd}`)
   if (request.filesFolder !== undefined) args.push(`--add-dir=${request.filesFolder}`)
+  if (request.gate !== undefined) args.push(`--add-dir=${request.gate.folder}`)
   if (model !== undefined) args.push(`--model=${model}`)
   if (settings.mode !== undefined) args.push(`--mode=${settings.mode}`)
   const { confined, everythingAllowed } = request.permissions
   const pins: Partial<LaunchSettings> = request.auxiliary ? {} : settings
   if (pins.sandbox ?? confined) args.push('--sandbox')
-  if (pins.dangerouslySkipPermissions ?? everythingAllowed) args.push('--dangerously-skip-permissions')
+  if (request.gate !== undefined || (pins.dangerouslySkipPermissions ?? everythingAllowed))
+    args.push('--dangerously-skip-permissions')
   if (request.logFile !== undefined) args.push(`--log-file=${request.logFile}`)
   args.push(`--print-timeout=${PRINT_TIMEOUT}`)
   // A string flag: detached it would swallow the next token, so it is empty, attached and last.
@@ -168,7 +175,7 @@ export function buildLaunch(
     file,
     args,
     cwd: request.cwd,
-    env: childEnvironment(parentEnv, settings.env),
+    env: { ...childEnvironment(parentEnv, settings.env), ...request.gate?.env },
     stdin: `${JSON.stringify({ event: 'user', message: { role: 'user', content: [{ type: 'text', text: request.prompt }] } })}\n`,
   }
 }

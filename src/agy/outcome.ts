@@ -8,6 +8,7 @@
 import type { EngineEvent, Outcome } from '../engine/contract.ts'
 import { type Failed, failed, namedCause } from './causes.ts'
 import type { FoldSummary } from './fold.ts'
+import type { Breach } from './hooks/gated-calls.ts'
 import { redact } from './redact.ts'
 import type { Limit } from './run-clock.ts'
 import type { AgyResult } from './wire.ts'
@@ -26,7 +27,9 @@ export interface RunFacts extends FoldSummary {
   /** End of what the child wrote to stderr. */
   readonly stderr: string
   /** Why we stopped the child, if we did. */
-  readonly stoppedBy?: 'abort' | 'hopeless' | Limit
+  readonly stoppedBy?: 'abort' | 'hopeless' | 'breach' | Limit
+  /** The gate did not hold; we stopped the child for that. */
+  readonly breach?: Breach
   /** End of the CLI's own log, where some causes stand alone. */
   readonly log?: string
   /** The user's home folder, which must not be shown. */
@@ -215,6 +218,9 @@ const LIMIT_REACHED: Readonly<Record<Limit, Failed>> = {
   ),
 }
 
+const breached = ({ code, message }: Breach): Failed =>
+  failed(code, message, false, 'Look at what changed. Set approvals to "cli", or use another version of the CLI.')
+
 /**
  * Name the ending of one run.
  *
@@ -222,8 +228,12 @@ const LIMIT_REACHED: Readonly<Record<Limit, Failed>> = {
  */
 export function nameOutcome(facts: RunFacts): NamedOutcome {
   const only = (outcome: Outcome): NamedOutcome => ({ outcome, notices: [] })
+  // It says what may have happened, so it is told whatever else there is to tell.
+  if (facts.breach !== undefined) return only(breached(facts.breach))
   if (facts.stoppedBy === 'abort') return only({ kind: 'aborted' })
-  if (facts.stoppedBy !== undefined && facts.stoppedBy !== 'hopeless') return only(LIMIT_REACHED[facts.stoppedBy])
+  if (facts.stoppedBy !== undefined && facts.stoppedBy in LIMIT_REACHED) {
+    return only(LIMIT_REACHED[facts.stoppedBy as Limit])
+  }
   // Our stop made the frames say "interrupted"; the cause stands on stderr.
   if (facts.stoppedBy === 'hopeless') return only(withoutResult(facts))
   return facts.result === undefined ? only(withoutResult(facts)) : fromResult(facts, facts.result)

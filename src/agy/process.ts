@@ -232,6 +232,7 @@ export interface Answer {
  *
  * @param limitMs - it is ended when it takes longer.
  * @param signal - ends it at once, if there is one.
+ * @param cwd - where it works; this process's own folder, if absent.
  */
 export async function runToEnd(
   file: string,
@@ -239,6 +240,7 @@ export async function runToEnd(
   env: Readonly<Record<string, string>>,
   limitMs: number,
   signal?: AbortSignal,
+  cwd?: string,
 ): Promise<Answer> {
   const { stdout, stderr, exitCode, timedOut } = await execa(file, args, {
     env,
@@ -248,6 +250,7 @@ export async function runToEnd(
     timeout: limitMs,
     forceKillAfterDelay: DEFAULT_CHILD_LIMITS.killGraceMs,
     ...(signal && { cancelSignal: signal }),
+    ...(cwd !== undefined && { cwd }),
     reject: false,
     windowsHide: true,
   })

@@ -30,6 +30,11 @@ export class RunFolder {
     return join(this.path, 'agy.log')
   }
 
+  /** Where the files of our hook lie; nothing else may lie there. */
+  get hooksFolder(): string {
+    return join(this.path, 'hooks')
+  }
+
   /** The end of the CLI's log; empty if there is none. */
   async readLog(): Promise<string> {
     try {

@@ -95,6 +95,11 @@ export class ToolLedger {
     return this.unannounced.has(step) || this.calls.get(step)?.settled === false
   }
 
+  /** The call of a step, if it was announced. */
+  callOf(step: string): Call | undefined {
+    return this.calls.get(step)
+  }
+
   /**
    * A tool started, or said again that it runs.
    *

@@ -97,7 +97,8 @@ export class VersionBook {
   }
 }
 
-async function identify(file: string): Promise<string> {
+/** One file as it is now: another version, or a changed one, has another identity. */
+export async function identify(file: string): Promise<string> {
   const { size, mtimeMs } = await stat(file)
   return `${await realpath(file)}|${size}|${mtimeMs}`
 }

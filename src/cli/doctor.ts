@@ -2,6 +2,8 @@
 
 import { namedCause } from '../agy/causes.ts'
 import { findExecutable } from '../agy/executable.ts'
+import { DEFAULT_APPROVAL_TIMEOUT_MS, hookSpec } from '../agy/hooks/files.ts'
+import { inspectHooks } from '../agy/hooks/proof.ts'
 import { childEnvironment } from '../agy/launch.ts'
 import { parseModels } from '../agy/models.ts'
 import { runToEnd } from '../agy/process.ts'
@@ -16,8 +18,8 @@ const USAGE = `dsh-agy doctor [--json]
 
   --json   one JSON object instead of lines
 
-Looks at the program, its version, the sign-in, the models and the temporary folder. It asks \`agy models\`, which is a network
-call without a model, and nothing else. Exit codes: 0 nothing is in the way, 2 something is, 1 wrong usage.`
+Looks at the program, its version, the sign-in, the models, the hooks and the temporary folder. It asks \`agy models\` and
+\`agy --print=/hooks\`, which start no model call, and nothing else. Exit codes: 0 nothing is in the way, 2 something is, 1 wrong usage.`
 
 /** `agy models` takes up to 14 s, and 60 s where a sign-in is waited for. */
 const MODELS_LIMIT_MS = 45_000
@@ -42,7 +44,10 @@ export async function examine(parent: Env): Promise<Finding[]> {
     return { what: 'program', verdict: 'ok', words: redact(found, env.HOME), found }
   })
   const findings: Finding[] = [await platform(), file]
-  if ('found' in file) findings.push(await version(file.found, env), await signIn(file.found, env))
+  if ('found' in file) {
+    // One after the other: some versions fail when several start at once.
+    findings.push(await version(file.found, env), await signIn(file.found, env), ...(await hooks(file.found, env)))
+  }
   findings.push(await temporaryFolder())
   return findings.map(({ what, verdict, words, code }) => ({ what, verdict, words, ...(code && { code }) }))
 }
@@ -93,6 +98,44 @@ async function signIn(file: string, env: Env): Promise<Finding> {
     what: 'sign-in',
     verdict: 'warning',
     words: `\`agy models\` listed nothing (${why}). Run \`agy\` once in a terminal to see whether it answers.`,
+  }
+}
+
+/** `/hooks` takes no longer than a start of the CLI. */
+const HOOKS_LIMIT_MS = 30_000
+
+/** Whether dsh could decide on calls here, in the folder that the command is given in, and who else does. */
+async function hooks(file: string, env: Env): Promise<Finding[]> {
+  const subject = { file, env, cwd: process.cwd(), spec: hookSpec(DEFAULT_APPROVAL_TIMEOUT_MS) }
+  const what = 'approvals by dsh'
+  const warning = (words: string): Finding => ({
+    what,
+    verdict: 'warning',
+    words: `"approvals: host" would be refused in this folder: ${words}`,
+    code: 'AGY_GATE_UNPROVEN',
+  })
+  try {
+    const { layout, others, brought, silence } = await inspectHooks(subject, AbortSignal.timeout(HOOKS_LIMIT_MS))
+    const gate = ((): Finding => {
+      if (silence !== undefined) return warning(`the CLI did not list its hooks (${silence}).`)
+      if (brought !== undefined)
+        return warning(`it brings the hook "${brought.name}" (${redact(brought.source, env.HOME)}).`)
+      if (layout === undefined) return warning('the CLI does not list our hook.')
+      return { what, verdict: 'ok', words: '"approvals: host" can be used: the CLI lists our hook' }
+    })()
+    const listed = others.map(({ name, source }) => `"${name}" (${redact(source, env.HOME)})`).join(', ')
+    if (listed === '') return [gate]
+    return [
+      gate,
+      {
+        what: "other people's hooks",
+        verdict: 'warning',
+        words: `${listed}: asked about calls as well; one that prints \`{}\`, or anything but a decision, denies every call.`,
+      },
+    ]
+  } catch (error) {
+    if (!(error instanceof AgyRefusal)) throw error
+    return [warning(error.message)]
   }
 }
 

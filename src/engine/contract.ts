@@ -35,6 +35,51 @@ export interface Permissions {
   readonly everythingAllowed: boolean
 }
 
+/** What a call would do; what an engine does not know is `other`, which counts as the most dangerous. */
+export type ToolKind = 'read' | 'write' | 'command' | 'network' | 'other'
+
+/** A call that waits for a word on whether it may happen. */
+export interface GatedCall {
+  /** Id of its `tool-call` event; absent for a call that has none, such as one of the engine's own subagents. */
+  readonly id?: string
+  readonly name: string
+  readonly kind: ToolKind
+  /** What it would do, whole and in plain words or code: this is what a person decides on. */
+  readonly summary: string
+  /** Files that it would write, as it names them. */
+  readonly targets: readonly string[]
+  /** Aborted when nobody waits for the word any more. */
+  readonly signal: AbortSignal
+}
+
+/** The word on a gated call; the reason is a sentence for the model and the user. */
+export type Verdict = { readonly allowed: true } | { readonly allowed: false; readonly reason: string }
+
+/** One question of the model to the user. */
+export interface Question {
+  readonly question: string
+  /** Labels to choose from; none asks for free text. */
+  readonly options: readonly string[]
+  readonly multiple: boolean
+}
+
+/** What came of a question; `nobody` where no user can be reached at all. */
+export type Answer =
+  | {
+      readonly kind: 'answered'
+      /** In the order of the questions. */
+      readonly answers: readonly { readonly selected: readonly string[]; readonly custom?: string }[]
+    }
+  | { readonly kind: 'cancelled' | 'nobody' }
+
+/** Who decides about calls, and answers questions, while a run is under way. */
+export interface Gate {
+  /** Decide on one call, by the session's rules as they stand now or by asking the user. Never rejects. */
+  decide(call: GatedCall): Promise<Verdict>
+  /** Put questions to the user. Never rejects. */
+  ask(questions: readonly Question[], signal: AbortSignal): Promise<Answer>
+}
+
 /** Everything an engine may know about one run. */
 export interface StepRequest {
   readonly prompt: Prompt
@@ -45,6 +90,8 @@ export interface StepRequest {
   /** Reasoning effort that the session picked, in the engine's own words. */
   readonly effort?: string
   readonly permissions: Permissions
+  /** Decides about the run's calls, for an engine that can be stopped before each of them. */
+  readonly gate?: Gate
   /** Distinct within the session, e.g. `t3s1`: names the run's calls when the CLI tells no conversation id. */
   readonly scope: string
   /** A call of the host's own, such as a title: it waits for no other run, and no setting may widen its permissions. */

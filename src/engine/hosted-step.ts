@@ -8,7 +8,7 @@ import { stat } from 'node:fs/promises'
 import type { StepVerdict } from '../host/agent-loop.ts'
 import { appendRequest, historyOf, type RequestFacts, type Session, type StepPlace } from '../host/session-log.ts'
 import { boundedText } from './bounded-text.ts'
-import type { HostedEngine, Outcome, Permissions } from './contract.ts'
+import type { Gate, HostedEngine, Outcome, Permissions } from './contract.ts'
 import { assertNever } from './contract.ts'
 import { HostedRun, type RunPurpose } from './hosted-run.ts'
 import { invokedSkill } from './skills.ts'
@@ -54,6 +54,8 @@ export interface HostedStepInput {
   notice(code: string, message: string): void
   readonly failure: StepFailure
   readonly permissions: Permissions
+  /** Decides on the calls of an engine that asks. */
+  readonly gate: Gate
 }
 
 /** Drives the hosted steps of one session, one after the other. */
@@ -93,7 +95,7 @@ export class HostedSteps {
   }
 
   private async runFor(input: HostedStepInput): Promise<HostedRun> {
-    const { engine, session, place, signal, request, cwd, permissions, hosting } = input
+    const { engine, session, place, signal, request, cwd, permissions, gate, hosting } = input
     const { model, reasoningEffort } = request.config
     const purpose: RunPurpose = { engine, model, effort: reasoningEffort, permissions }
     if (this.run !== undefined) {
@@ -118,6 +120,7 @@ export class HostedSteps {
       purpose,
       {
         permissions,
+        gate,
         prompt: hosting.transcript.render(history, skill),
         cwd,
         model,

@@ -9,9 +9,11 @@ import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { HostedEngine } from '../engine/contract.ts'
 import { HostedSteps, type Hosting } from '../engine/hosted-step.ts'
 import { permissionsOf } from '../engine/permissions.ts'
+import { userGate } from '../engine/user-gate.ts'
 import { openAgent, type StepBody } from '../host/agent-loop.ts'
 import { LlmError } from '../host/llm.ts'
 import { permissionKnobs } from '../host/permission-knobs.ts'
+import { dialogsOf } from '../host/user-dialogs.ts'
 
 /** The engine of a provider route, or a word on why there is none. */
 export type EngineChoice = HostedEngine | { readonly code: string; readonly problem: string } | undefined
@@ -34,6 +36,10 @@ export function routeSteps(
   if (open === undefined) return
   const { session } = agent
   const hosted = new HostedSteps()
+  const cwd = session.header.cwd ?? process.cwd()
+  const notice = (code: string, message: string): void => ctx.logger.info(`${code}: ${message}`)
+  const knobs = () => permissionKnobs(ctx, session)
+  const gate = userGate({ knobs, workspace: cwd, dialogs: dialogsOf(ctx, agent), notice })
   // A turn may end between two steps of one run (a rejected step, an abort): the child must not go on alone.
   agent.ctx.on('session/event', (subject, event) => {
     if (subject === session && event.type === 'turn/end') void hosted.stop()
@@ -63,12 +69,13 @@ export function routeSteps(
           signal,
           firstHeader,
           request: { config, adapterDefaults, ...(context && { contextWindow: context.contextWindow }) },
-          cwd: session.header.cwd ?? process.cwd(),
+          cwd,
           flush: () => ctx.sessions.flush(session),
           hasPendingInput: () => agent.inbox.nextStep.length > 0,
-          notice: (code, message) => ctx.logger.info(`${code}: ${message}`),
+          notice,
           failure: LlmError,
-          permissions: permissionsOf(permissionKnobs(ctx, session)),
+          permissions: permissionsOf(knobs()),
+          gate,
         })
       },
   )

@@ -30,7 +30,30 @@ describe('dsh-agy doctor', () => {
     expect(out).toContain('ok       program: ~/bin/agy')
     expect(out).toContain('ok       version: recorded, up to 1.3.2')
     expect(out).toContain('ok       sign-in: signed in; 4 models, such as gemini-3.8-flash-high')
+    expect(out).toContain('ok       approvals by dsh: "approvals: host" can be used')
     expect(out).toContain('ok       temporary folder: can be written')
+  })
+
+  test.each([
+    ['the hook is not listed', 'AGY_STANDIN_HOOKS=none exec STAND_IN', 'the CLI does not list our hook'],
+    [
+      'nothing is listed',
+      'case "$*" in *--print=/hooks*) echo "unknown command" >&2; exit 2;; esac; exec STAND_IN',
+      'did not list its hooks (exit code 2: unknown command)',
+    ],
+  ])('warns when %s', async (_what, script, words) => {
+    const { code, out } = await examine(script)
+    expect(code).toBe(0)
+    expect(out).toMatch(/^warning {2}approvals by dsh: .*\(AGY_GATE_UNPROVEN\)$/m)
+    expect(out).toContain(words)
+  })
+
+  test("names other people's hooks and their trap", async () => {
+    const hooks = '{"gate":{"PreToolUse":[{"matcher":"run_command","hooks":[{"type":"command","command":"echo {}"}]}]}}'
+    const { out } = await examine(
+      `mkdir -p "$HOME/.gemini/config"; echo '${hooks}' > "$HOME/.gemini/config/hooks.json"; exec STAND_IN`,
+    )
+    expect(out).toMatch(/^warning {2}other people's hooks: "gate" \(~\/.gemini\/config\/hooks.json\): .*`{}`/m)
   })
 
   test.each([

@@ -46,6 +46,8 @@ export interface TestHost {
   readonly cwd: string
   /** The starts that were given a prompt, in order. */
   received(): Received[]
+  /** Arguments of all starts that were to answer a prompt, whatever came of them. */
+  starts(): (readonly string[])[]
   /** A new session on a model of the `agy` provider, or of another one. */
   create(options?: { provider?: string; model?: string; cwd?: string; seed?: readonly SessionEvent[] }): Promise<Agent>
 }
@@ -92,6 +94,10 @@ export async function startHost(config: TestConfig = {}): Promise<TestHost> {
     ctx,
     cwd,
     received: () => readReceived(echo),
+    starts: () =>
+      readStarts(echo)
+        .map(({ argv }) => argv)
+        .filter(argv => argv.includes('--input-format=stream-json')),
     async create({ provider = 'agy', model = 'default', cwd: workspace = cwd, seed } = {}) {
       count += 1
       const { agent } = await ctx.agents.create({
@@ -105,17 +111,19 @@ export async function startHost(config: TestConfig = {}): Promise<TestHost> {
   }
 }
 
-export function readReceived(file: string): Received[] {
+type Start = Omit<Received, 'prompt'> & { readonly stdin: string }
+
+function readStarts(file: string): Start[] {
   if (!existsSync(file)) return []
-  return (
-    readFileSync(file, 'utf8')
-      .split('\n')
-      // What stands behind the last line feed is still being written.
-      .slice(0, -1)
-      .map(line => JSON.parse(line) as Omit<Received, 'prompt'> & { stdin: string })
-      .filter(start => start.stdin !== '')
-      .map(({ stdin, ...start }) => ({ ...start, prompt: JSON.parse(stdin).message.content[0].text as string }))
-  )
+  const lines = readFileSync(file, 'utf8').split('\n')
+  // What stands behind the last line feed is still being written.
+  return lines.slice(0, -1).map(line => JSON.parse(line) as Start)
+}
+
+export function readReceived(file: string): Received[] {
+  return readStarts(file)
+    .filter(start => start.stdin !== '')
+    .map(({ stdin, ...start }) => ({ ...start, prompt: JSON.parse(stdin).message.content[0].text as string }))
 }
 
 /** Say something and wait for the turn to end. */

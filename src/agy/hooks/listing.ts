@@ -1,0 +1,99 @@
+/**
+ * What `agy --print=/hooks --output-format=json` lists, and whether our hook is among it (public captures of agy 1.1.21 to
+ * 1.2.16; the command exists since 1.1.12; 2026-12-03). A file that the CLI could not read is simply not listed, with exit 0.
+ */
+import { homedir } from 'node:os'
+import { isAbsolute, join, relative, resolve } from 'node:path'
+import { EVERY_TOOL, HOOK_NAME, type HookSpec } from './files.ts'
+
+/** One hook that the CLI would run. */
+export interface ListedHook {
+  readonly name: string
+  readonly enabled: boolean
+  /** Path of the file that brings it. */
+  readonly source: string
+  readonly actions: readonly ListedAction[]
+}
+
+interface ListedAction {
+  readonly event: string
+  readonly matcher?: string
+  readonly command?: string
+  readonly timeoutSeconds?: number
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+const isFields = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+const fields = (value: unknown): Fields => (isFields(value) ? value : {})
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
+const text = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** @returns `undefined` where the output holds no listing at all. */
+export function parseListing(stdout: string): readonly ListedHook[] | undefined {
+  for (const candidate of [stdout, ...stdout.split('\n')]) {
+    const { name, data } = fields(fields(parsed(candidate)).command)
+    const hooks = fields(data).hooks
+    if (name === 'hooks' && Array.isArray(hooks)) return hooks.map(hook => listed(fields(hook)))
+  }
+  return undefined
+}
+
+function parsed(candidate: string): unknown {
+  try {
+    return JSON.parse(candidate)
+  } catch {
+    return undefined
+  }
+}
+
+function listed(hook: Fields): ListedHook {
+  return {
+    name: text(hook.name),
+    enabled: hook.enabled === true,
+    source: text(hook.source),
+    actions: list(hook.actions).map(value => {
+      const { event, matcher, command, timeout_seconds } = fields(value)
+      return {
+        event: text(event),
+        ...(typeof matcher === 'string' && { matcher }),
+        ...(typeof command === 'string' && { command }),
+        ...(typeof timeout_seconds === 'number' && { timeoutSeconds: timeout_seconds }),
+      }
+    }),
+  }
+}
+
+/** Whether the listing shows our hook as it was written, and nothing else under its name. */
+export function listsOurs(hooks: readonly ListedHook[], files: ReadonlySet<string>, spec: HookSpec): boolean {
+  const ours = hooks.filter(({ name }) => name === HOOK_NAME)
+  const [hook] = ours
+  if (hook === undefined || ours.length > 1 || !hook.enabled || !files.has(sourcePath(hook))) return false
+  return hook.actions.some(
+    ({ event, matcher, command, timeoutSeconds }) =>
+      event === 'PreToolUse' &&
+      matcher === EVERY_TOOL &&
+      command === spec.command &&
+      (timeoutSeconds === undefined || timeoutSeconds === spec.timeoutSeconds),
+  )
+}
+
+/** Other people's hooks that are asked about calls. */
+export function othersOf(hooks: readonly ListedHook[]): readonly ListedHook[] {
+  return hooks.filter(
+    ({ name, enabled, actions }) =>
+      name !== HOOK_NAME && enabled && actions.some(({ event }) => event === 'PreToolUse'),
+  )
+}
+
+/** Whether a hook comes from a folder. */
+export function comesFrom(hook: ListedHook, folder: string): boolean {
+  const inside = relative(folder, sourcePath(hook))
+  return inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)
+}
+
+/** The CLI may write the home folder as `~`. */
+function sourcePath({ source }: ListedHook): string {
+  return resolve(source === '~' || source.startsWith('~/') ? join(homedir(), source.slice(1)) : source)
+}
