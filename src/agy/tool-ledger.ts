@@ -5,9 +5,10 @@
  * a synthesized id, and everything that arrives while a call is open waits in line until that call has its result.
  */
 import type { EngineEvent } from '../engine/contract.ts'
+import { tellCall } from './vocabulary.ts'
 import type { AgyTool } from './wire.ts'
 
-/** One call of the run. */
+/** One call of the run, in the CLI's own words. */
 export interface Call {
   readonly id: string
   readonly name: string
@@ -163,6 +164,6 @@ export class ToolLedger {
     }
     this.calls.set(step, call)
     this.unsettled += 1
-    return { type: 'tool-call', id: call.id, name: call.name, arguments: call.arguments }
+    return { type: 'tool-call', id: call.id, ...tellCall(call.name, tool.parameters ?? {}) }
   }
 }

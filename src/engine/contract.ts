@@ -121,14 +121,32 @@ export type Outcome =
       readonly hint: string
     }
 
+/** What a call changes in one file. */
+export interface FileChange {
+  readonly path: string
+  /** The replaced text; `null` where a whole file is written. */
+  readonly before: string | null
+  readonly after: string
+}
+
 /** One neutral event of a run. Every run ends with exactly one `end`, and nothing follows it. */
 export type EngineEvent =
   /** A piece of the answer, to be shown at once. */
   | { readonly type: 'text'; readonly text: string }
   /** The whole text since the last call, better than the pieces that were shown: it is what is stored. */
   | { readonly type: 'text-settled'; readonly text: string }
-  /** A tool started. `arguments` is the JSON text that is both shown and stored. */
-  | { readonly type: 'tool-call'; readonly id: string; readonly name: string; readonly arguments: string }
+  /**
+   * A tool started. `arguments` is the JSON text that is both shown and stored. Where the host has a tool that does the same, name
+   * and arguments are in its words (`bash`, `read`, `write`, `edit`, `glob`, `grep`, `web_search`, `web_fetch`, `subagent`,
+   * `ask_user_question`), so that its own cards show the call.
+   */
+  | {
+      readonly type: 'tool-call'
+      readonly id: string
+      readonly name: string
+      readonly arguments: string
+      readonly changes?: readonly FileChange[]
+    }
   /** The one result of an announced call. */
   | { readonly type: 'tool-result'; readonly id: string; readonly text: string; readonly isError: boolean }
   /** Tokens to be added to the message under way. */

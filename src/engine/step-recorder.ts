@@ -18,7 +18,7 @@ import {
   type StepPlace,
   type StreamChunk,
 } from '../host/session-log.ts'
-import type { EngineEvent, EngineUsage } from './contract.ts'
+import type { EngineEvent, EngineUsage, FileChange } from './contract.ts'
 import { sumOfUsage } from './usage.ts'
 
 type Content = Extract<EngineEvent, { type: 'text' | 'text-settled' | 'tool-call' | 'tool-result' | 'usage' }>
@@ -29,6 +29,12 @@ type Content = Extract<EngineEvent, { type: 'text' | 'text-settled' | 'tool-call
  */
 const COALESCE_MS = 8
 
+interface OpenCall {
+  /** Position of its event in the log. */
+  readonly seq: number
+  readonly changes: readonly FileChange[]
+}
+
 /** Writes one step. */
 export class StepRecorder {
   private readonly session: Session
@@ -36,7 +42,7 @@ export class StepRecorder {
   private readonly request: RequestFacts
   private readonly assembler = new BlockAssembler()
   private readonly chunkSeqs: number[] = []
-  private readonly openCalls = new Map<string, number>()
+  private readonly openCalls = new Map<string, OpenCall>()
   private nextBlock = 0
   private openText: { index: number; text: string } | undefined
   private pendingText = ''
@@ -190,14 +196,14 @@ export class StepRecorder {
       block: { type: 'tool-call', id, name: call.name, arguments: call.arguments },
     })
     this.message({ kind: 'tool-calls' }, false)
-    this.openCalls.set(call.id, appendCall(this.session, this.place, call))
+    this.openCalls.set(call.id, { seq: appendCall(this.session, this.place, call), changes: call.changes ?? [] })
   }
 
   private result(result: Extract<EngineEvent, { type: 'tool-result' }>): void {
-    const callSeq = this.openCalls.get(result.id)
-    if (callSeq === undefined) return
+    const call = this.openCalls.get(result.id)
+    if (call === undefined) return
     this.openCalls.delete(result.id)
-    appendResult(this.session, this.place, result, callSeq)
+    appendResult(this.session, this.place, { ...result, changes: result.isError ? [] : call.changes }, call.seq)
   }
 
   private message(finish: { kind: 'stop' } | { kind: 'tool-calls' } | undefined, interrupted: boolean): void {

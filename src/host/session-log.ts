@@ -117,13 +117,26 @@ export function appendCall(
   }).seq
 }
 
-/** Write the result of a started call. */
+/** A change of a file, told with the result of the call that made it. */
+interface ToldChange {
+  readonly path: string
+  readonly before: string | null
+  readonly after: string
+}
+
+/** Write the result of a started call. Changes are kept as the host's own file tools keep them, which its diff cards read. */
 export function appendResult(
   session: Session,
   place: StepPlace,
-  result: { readonly id: string; readonly text: string; readonly isError: boolean },
+  result: {
+    readonly id: string
+    readonly text: string
+    readonly isError: boolean
+    readonly changes: readonly ToldChange[]
+  },
   callSeq: number,
 ): void {
+  const diffs = result.changes.map(({ path, before, after }) => ({ path, oldText: before || null, newText: after }))
   session.append(
     'tool/result',
     {
@@ -133,6 +146,7 @@ export function appendResult(
         content: [{ type: 'text', text: result.text }],
         isError: result.isError,
       }),
+      ...(diffs.length > 0 && { meta: { diffs } }),
     },
     { surfaceOp: 'append', sourceEventSeqs: [callSeq] },
   )

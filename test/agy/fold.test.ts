@@ -61,8 +61,8 @@ describe('calls', () => {
     expect(events[0]).toEqual({
       type: 'tool-call',
       id: 'c-tool-1',
-      name: 'run_command',
-      arguments: '{"CommandLine":"ls"}',
+      name: 'bash',
+      arguments: '{"command":"ls","description":"ls"}',
     })
     expect(story(events)).toEqual(['+c-tool-1', '=c-tool-1'])
   })

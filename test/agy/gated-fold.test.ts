@@ -49,7 +49,7 @@ function play(moves: readonly Move[], gating: 'guarded' | 'unguarded' = 'guarded
   return { story, refusals, breach: fold.breach, summary: fold.summary() }
 }
 
-const CARD = '+c-tool-2 {"CommandLine":"ls","Cwd":"/w"}'
+const CARD = '+c-tool-2 {"command":"ls","description":"ls","workdir":"/w"}'
 
 describe('a call is announced when it is asked about, with all that the hook tells', () => {
   test.each([
@@ -154,7 +154,10 @@ test('calls at once are told one after the other, and each keeps its own decisio
 })
 
 test('a call that was never asked about and never ended is told all the same', () => {
-  expect(play([frame(2, 'ACTIVE')])).toMatchObject({ story: ['+c-tool-2 {"CommandLine":"ls"}'], breach: undefined })
+  expect(play([frame(2, 'ACTIVE')])).toMatchObject({
+    story: ['+c-tool-2 {"command":"ls","description":"ls"}'],
+    breach: undefined,
+  })
 })
 
 describe('is refused before anybody is asked', () => {

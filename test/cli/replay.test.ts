@@ -51,7 +51,7 @@ describe.each(probeNames)('%s', name => {
 test('a person reads the conversation, the usage, the ending and where the log is', async () => {
   const { code, out } = await run(probeFolder('07-command-and-file'))
   expect(code).toBe(0)
-  expect(out).toMatch(/tool run_command .*\n {2}result\n {4}total 32/)
+  expect(out).toMatch(/tool bash .*\n {2}result\n {4}total 32/)
   expect(out).toContain('### Summary')
   expect(out).toContain('usage: 42272 tokens in')
   expect(out).toMatch(/ended: completed\nlog: .*session\.jsonl\nlog valid$/)

@@ -71,7 +71,7 @@ test('what the child had begun when it was ended is in the log', async () => {
   writeFileSync(scenario, JSON.stringify({ child: [first, [{ read: true }, { frames: [0, 99] }]] }))
   const { agent } = await steered('interrupt', { AGY_STANDIN_SCENARIO: scenario })
   const calls = agent.session.events.filter(event => event.type === 'tool/call').map(event => event.data.name)
-  expect(calls).toEqual(['run_command', 'write_to_file'])
+  expect(calls).toEqual(['bash', 'write'])
   const results = agent.session.events.filter(event => event.type === 'tool/result')
   expect(results.map(event => event.data.error?.code)).toEqual([undefined, 'TOOL_OUTCOME_UNKNOWN'])
   expect(story(agent)).toEqual(['user', 'result', 'user', 'result'])

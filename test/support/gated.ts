@@ -1,7 +1,7 @@
 /** A hosted session whose calls dsh decides on: the real services, and a person who answers as told. */
-
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+
 import SandboxPolicyService from '@deepseek-ai/dsh-sandbox-policy'
 import type { Session } from '@deepseek-ai/dsh-session'
 import ApprovalService, { type ApprovalOutcome } from '@deepseek-ai/dsh-user-approval'
@@ -11,7 +11,7 @@ import UserQuestionService, {
   type AskUserQuestionRequest,
 } from '@deepseek-ai/dsh-user-questions'
 import { privateFolder } from './folders.ts'
-import { startHost, type TestConfig } from './host.ts'
+import { expectValidLog, lastTurnEnd, say, startHost, type TestConfig } from './host.ts'
 
 /** One request for approval, as the person sees it. */
 export interface Shown {
@@ -108,4 +108,30 @@ export function auditOf(
       .find(other => other?.id === id)
     return [{ toolName, callId, outcome: decided?.outcome }]
   })
+}
+
+/** A call of a command. */
+export const command = (CommandLine: string, more: object = {}) => ({
+  name: 'run_command',
+  args: { CommandLine, Cwd: '/w' },
+  ...more,
+})
+
+/** The last words of a child. */
+export const DONE = { answer: 'so be it' }
+
+/** A person who always says the same. */
+export const always = (outcome: ApprovalOutcome): Person => ({ approves: () => outcome })
+
+/** One run; its log must be valid however it ends. */
+export async function runOf(
+  child: readonly object[],
+  person: Person = {},
+  config: Parameters<typeof gatedHost>[2] = {},
+) {
+  const host = await gatedHost([...child, DONE], person, config)
+  const agent = await host.create()
+  await say(agent, 'go')
+  expectValidLog(agent.session)
+  return { host, agent, calls: callsOf(agent.session), audit: auditOf(agent.session), end: lastTurnEnd(agent.session) }
 }

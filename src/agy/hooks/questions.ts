@@ -51,10 +51,12 @@ export interface Told {
 export function tellAnswer(questions: readonly Question[], answer: Answer): Told {
   switch (answer.kind) {
     case 'answered': {
-      const shown = questions.map(({ question }, at) => `${question}\n${worded(answer.answers[at])}`).join('\n\n')
+      const words = questions.map(({ question }, at) => `${question}\n${worded(answer.answers[at])}`).join('\n\n')
+      const answers = questions.map(({ question }, at) => ({ id: `q${at + 1}`, question, ...answer.answers[at] }))
       return {
-        shown,
-        reason: `This is no refusal: the user has answered your question. The answer:\n${shown}\nGo on with this answer; do not ask the same again.`,
+        // The card counts the answers in it.
+        shown: JSON.stringify({ answers }),
+        reason: `This is no refusal: the user has answered your question. The answer:\n${words}\nGo on with this answer; do not ask the same again.`,
         answered: true,
       }
     }

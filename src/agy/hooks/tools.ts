@@ -59,8 +59,8 @@ const FIRST = ['CommandLine', 'TargetFile', 'AbsolutePath', 'Url', 'ServerName',
 /** All that a call says of itself, for the person who decides on it. */
 export function summaryOf(args: Args): string {
   const keys = Object.keys(args).sort((a, b) => rank(a) - rank(b))
-  const whole = keys.map(key => (key === 'CommandLine' ? worded(args[key]) : `${key}: ${worded(args[key])}`)).join('\n')
-  const plain = visible(whole)
+  const told = keys.map(key => (key === 'CommandLine' ? worded(args[key]) : `${key}: ${worded(args[key])}`))
+  const plain = told.map(visible).join(' ·\n')
   return plain.length <= SHOWN
     ? plain
     : `${plain.slice(0, SHOWN)}\n… and ${plain.length - SHOWN} more characters that are not shown.`
@@ -73,9 +73,14 @@ function rank(key: string): number {
 
 const worded = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
-/** Characters that are not seen, or that turn the order of others round, could make a call look like another one. */
+/**
+ * Characters that are not seen, or that turn the order of others round, could make a call look like another one; so could a line
+ * break, where the dialog shows it as a space.
+ */
 function visible(text: string): string {
-  return text.replace(/[^\P{C}\n\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+  return text
+    .replace(/[^\P{C}\n\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+    .replaceAll('\n', ' ⏎\n')
 }
 
 /** Most of one text among a call's arguments that the card of the call holds, in characters. */

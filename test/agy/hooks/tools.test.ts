@@ -56,14 +56,15 @@ test('what would be written is told by its known name alone', () => {
 
 describe('what a person is shown', () => {
   test('begins with what says most, and leaves nothing out', () => {
-    expect(summaryOf({ Blocking: true, Cwd: '/w', CommandLine: 'a && b' })).toBe('a && b\nBlocking: true\nCwd: /w')
+    expect(summaryOf({ Blocking: true, Cwd: '/w', CommandLine: 'a && b' })).toBe('a && b ·\nBlocking: true ·\nCwd: /w')
     expect(summaryOf({ Arguments: { a: 1 }, ToolName: 't', ServerName: 's' })).toBe(
-      'ServerName: s\nToolName: t\nArguments: {"a":1}',
+      'ServerName: s ·\nToolName: t ·\nArguments: {"a":1}',
     )
   })
 
   test('has no character that hides another', () => {
     expect(summaryOf({ CommandLine: 'ls \u202egnp.exe\u200b\u0007' })).toBe('ls \\u{202e}gnp.exe\\u{200b}\\u{7}')
+    expect(summaryOf({ CommandLine: 'ls\nrm -r .' })).toBe('ls ⏎\nrm -r .')
   })
 
   test('says when it is cut', () => {
@@ -96,7 +97,8 @@ describe('a question', () => {
   test('that is skipped says so, and an answer is no refusal', () => {
     const [question] = questionsOf({ questions: [{ question: 'q?', options: [] }] })
     const told = tellAnswer(question ? [question] : [], { kind: 'answered', answers: [{ selected: [] }] })
-    expect(told.shown).toBe('q?\n(skipped by the user)')
+    expect(JSON.parse(told.shown)).toEqual({ answers: [{ id: 'q1', question: 'q?', selected: [] }] })
+    expect(told.reason).toContain('q?\n(skipped by the user)')
     expect(told.reason).toMatch(/^This is no refusal: the user has answered/)
   })
 })
