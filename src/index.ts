@@ -13,6 +13,7 @@ import { AgyLoop } from './agy/agy-loop.ts'
 import { endOrphans } from './agy/child-records.ts'
 import { ModelCatalogue } from './agy/models.ts'
 import { VersionBook } from './agy/version.ts'
+import { agyCommand } from './command.ts'
 import { type EngineConfig, EngineSchema, readConfig } from './config.ts'
 import { answerAuxiliary } from './engine/auxiliary-call.ts'
 import { type AuxiliaryCalls, HostedProvider } from './engine/hosted-provider.ts'
@@ -20,6 +21,7 @@ import type { Hosting } from './engine/hosted-step.ts'
 import { Transcript } from './engine/transcript.ts'
 import { AgentLoop, loopThatAttaches } from './host/agent-loop.ts'
 import { imageReader } from './host/attachments.ts'
+import { offerCommand } from './host/commands.ts'
 import { onFirstRoute } from './host/model-seat.ts'
 import { scrubbedParentEnv } from './host/parent-env.ts'
 import { offerPresets } from './host/preset-roots.ts'
@@ -60,7 +62,8 @@ export function apply(ctx: Context, raw: unknown): void {
 
 /** Mount the CLI side; `undefined` when another plugin serves the provider already, and its models stay its own. */
 function mountEngine(ctx: Context, config: EngineConfig, { transcript }: Hosting): EngineChoice {
-  const engine = new AgyLoop({ ...config, parentEnv: scrubbedParentEnv, versions: new VersionBook() })
+  const versions = new VersionBook()
+  const engine = new AgyLoop({ ...config, parentEnv: scrubbedParentEnv, versions })
   endOrphans(config.killGraceMs).then(
     pids => pids.length > 0 && ctx.logger.info(`AGY_ORPHANS_ENDED: children of a killed dsh were ended: ${pids}`),
     error => ctx.logger.warn(`AGY_ORPHANS: children of a killed dsh could not be looked for: ${error}`),
@@ -91,6 +94,7 @@ function mountEngine(ctx: Context, config: EngineConfig, { transcript }: Hosting
     )
     return undefined
   }
+  offerCommand(ctx, agyCommand(ctx, { engine, catalogue, versions, config }))
   onFirstRoute(ctx, PROVIDER, () => registration?.replace([PROVIDER]))
   return engine
 }

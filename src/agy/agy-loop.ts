@@ -86,6 +86,18 @@ export class AgyLoop implements HostedEngine {
     return { file: await findExecutable(this.options.bin, env), env }
   }
 
+  /** How many children run, of how many that may. */
+  get load(): { readonly running: number; readonly most: number } {
+    return { running: this.children.size, most: this.limits.maxChildren }
+  }
+
+  /** Whether it is proved that the host decides on the calls of runs in a workspace. Asks nobody. */
+  async isGated(cwd: string): Promise<boolean> {
+    if (this.options.approvals !== 'host') return false
+    const { file, env } = await this.locate()
+    return this.proofs.has({ file, env, cwd, spec: hookSpec(this.approvalLimitMs) })
+  }
+
   /** Stop all runs, also those that only wait or start; resolves when no child is left. */
   async dispose(): Promise<void> {
     this.unloading.abort()
@@ -240,8 +252,8 @@ export class AgyLoop implements HostedEngine {
     env: Readonly<Record<string, string>>,
     folder: RunFolder | undefined,
   ): AsyncGenerator<EngineEvent, RunGate | undefined> {
-    const { approvals, approvalTimeoutMs: limitMs = DEFAULT_APPROVAL_TIMEOUT_MS } = this.options
-    if (approvals !== 'host' || gate === undefined || auxiliary) return undefined
+    const limitMs = this.approvalLimitMs
+    if (this.options.approvals !== 'host' || gate === undefined || auxiliary) return undefined
     try {
       if (folder === undefined) throw withoutFolder()
       const spec = hookSpec(limitMs)
@@ -277,6 +289,10 @@ export class AgyLoop implements HostedEngine {
       ...(gate && { gate: gate.launch }),
       ...(folder && places.size > 0 && { filesFolder: folder.filesFolder }),
     }
+  }
+
+  private get approvalLimitMs(): number {
+    return this.options.approvalTimeoutMs ?? DEFAULT_APPROVAL_TIMEOUT_MS
   }
 
   /** The ending of a run whose child was never started. */

@@ -78,9 +78,16 @@ export class ModelCatalogue {
   private models: readonly AgyModel[] = []
   private fetchedAt = Number.NEGATIVE_INFINITY
   private fetching: Promise<void> | undefined
+  private failure: string | undefined
 
   constructor(source: CatalogueSource) {
     this.source = source
+  }
+
+  /** What was listed last, and why it was not listed again, if so. Asks nobody. */
+  get known(): { readonly models: readonly AgyModel[]; readonly failure?: string } {
+    const { models, failure } = this
+    return { models, ...(failure !== undefined && { failure }) }
   }
 
   /**
@@ -127,18 +134,24 @@ export class ModelCatalogue {
         const why = timedOut
           ? `no answer in ${LIMIT_MS / 1000} s`
           : stderr.trim().slice(0, 300) || `exit code ${exitCode}`
-        this.source.onFailure(`\`agy models\` listed nothing: ${why}`)
+        this.fail(`\`agy models\` listed nothing: ${why}`)
         return
       }
+      this.failure = undefined
       const changed = JSON.stringify(models) !== JSON.stringify(this.models)
       this.models = models
       if (changed) this.source.onChange()
     } catch (error) {
-      this.source.onFailure(error instanceof Error ? error.message : String(error))
+      this.fail(error instanceof Error ? error.message : String(error))
     } finally {
       // A failure is remembered as well: the next picker must not wait again at once.
       this.fetchedAt = Date.now()
     }
+  }
+
+  private fail(reason: string): void {
+    this.failure = reason
+    this.source.onFailure(reason)
   }
 }
 

@@ -85,6 +85,19 @@ export class VersionBook {
     }
   }
 
+  /** What a program says that it is, in a word for people. */
+  async say(file: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string> {
+    const reading = await this.read(file, env, signal)
+    switch (reading.kind) {
+      case 'version':
+        return reading.version
+      case 'other':
+        return `no version, but ${JSON.stringify(reading.said)}`
+      case 'unreadable':
+        return `unknown (${reading.why})`
+    }
+  }
+
   private async read(file: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Reading> {
     const identity = await identify(file)
     const known = this.readings.get(identity)

@@ -23,7 +23,7 @@ test('npm start, a resume, npm run web, and a resume again', async () => {
   const first = await script('start.mjs', 'what is in here?')
   expect(first.all).toContain('you: what is in here?')
   expect(first.all).toMatch(/^agy: /m)
-  expect(first.all).toMatch(/tool run_command .*\n {2}result\n/)
+  expect(first.all).toMatch(/tool bash .*\n {2}result\n/)
   expect(first.all).toMatch(/usage: \d+ tokens in.*\nended: completed\n/)
   expect(first.all).toMatch(/log valid: \d+ events, 1 turn$/m)
   expect(first.exitCode).toBe(0)

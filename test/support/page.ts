@@ -1,7 +1,9 @@
 /// <reference lib="dom" />
 /** The real web page in a real Chromium, and the hands of a person on it. */
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
 import puppeteer, { type Page } from 'puppeteer-core'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { findChromium } from '../../scripts/chromium.mjs'
 
 /** Where none is installed and none can be, tests of the page are left out. */
@@ -16,14 +18,54 @@ const FLAGS = [
   '--disable-sync',
 ]
 
-/** Open the page; its browser is closed after the test. */
-export async function openPage(url: string): Promise<Page> {
-  const browser = await puppeteer.launch({ executablePath: chromium ?? '', args: FLAGS })
-  onTestFinished(() => browser.close())
+/** How the page is looked at. */
+export interface View {
+  readonly width?: number
+  readonly height?: number
+  readonly dark?: boolean
+  /** Language of the browser, such as `zh-CN`. */
+  readonly language?: string
+}
+
+/** Open the page; its browser is closed after the test, and what the page complained of in its console fails the test. */
+export async function openPage(
+  url: string,
+  { width = 1200, height = 800, dark = false, language = 'en-US' }: View = {},
+) {
+  const browser = await puppeteer.launch({ executablePath: chromium ?? '', args: [...FLAGS, `--lang=${language}`] })
+  const complaints: string[] = []
+  onTestFinished(async () => {
+    await browser.close()
+    expect(complaints).toEqual([])
+  })
   const page = await browser.newPage()
-  await page.setViewport({ width: 1200, height: 800 })
+  page.on('console', message => {
+    if (message.type() === 'error') complaints.push(message.text())
+  })
+  page.on('pageerror', error => void complaints.push(String(error)))
+  await page.setExtraHTTPHeaders({ 'accept-language': language })
+  await page.evaluateOnNewDocument(tag => {
+    Object.defineProperty(navigator, 'languages', { get: () => [tag] })
+    Object.defineProperty(navigator, 'language', { get: () => tag })
+  }, language)
+  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }])
+  await page.setViewport({ width, height })
   await page.goto(url, { waitUntil: 'load' })
   return page
+}
+
+/** Where pictures of the page are kept, if they are wanted. */
+const PICTURES = process.env.DSH_AGY_PICTURES
+
+/** Keep a picture of what the page shows now, where pictures are wanted. */
+export async function picture(page: Page, name: string): Promise<void> {
+  if (PICTURES === undefined) return
+  mkdirSync(PICTURES, { recursive: true })
+  // Carets blink, and rows that come and go fade.
+  await page.addStyleTag({
+    content: '* { caret-color: transparent !important; animation: none !important; transition: none !important }',
+  })
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) as `${string}.png` })
 }
 
 /** Press the first enabled button whose label or text starts with the words, once there is one. */
@@ -63,4 +105,18 @@ export async function pickModel(page: Page, label: string): Promise<void> {
   await press(page, 'Model')
   await press(page, label)
   await page.waitForSelector(`button[aria-label^="Select model, current ${label}"]`)
+}
+
+/** Say something in the composer. */
+export async function send(page: Page, words: string): Promise<void> {
+  await page.locator('textarea').fill(words)
+  await press(page, 'Send message')
+}
+
+/** Open every row that can be opened. */
+export async function openRows(page: Page): Promise<void> {
+  await page.evaluate(() => {
+    for (const row of Array.from(document.querySelectorAll<HTMLElement>('[role=button][aria-expanded=false]')))
+      row.click()
+  })
 }

@@ -7,7 +7,7 @@ import { describe, expect, test, vi } from 'vitest'
 import type { LogEvent } from '../../src/cli/log-rules.ts'
 import { dshHome, expectValid, startWeb } from '../support/dsh.ts'
 import { privateFolder } from '../support/folders.ts'
-import { chromium, openPage, pickModel, press, shows } from '../support/page.ts'
+import { chromium, openPage, pickModel, picture, press, shows } from '../support/page.ts'
 
 const command = (CommandLine: string, output: string) => ({ name: 'run_command', args: { CommandLine }, output })
 const question = { question: 'Which colour?', options: ['red', 'green'], is_multi_select: false }
@@ -54,18 +54,22 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await press(page, 'Send message')
 
     await asks(page, 'Antigravity wants to run a command (run_command): rm -r build')
+    await picture(page, 'approval')
     await press(page, 'Reject')
     await shows(page, 'Denied: The user refused this call.')
     await asks(page, 'Antigravity wants to run a command (run_command): make build')
     await press(page, 'Allow once')
     await shows(page, 'Which colour?')
+    await picture(page, 'question')
     await page.locator('[role=radio][aria-label=green]').click()
     await press(page, 'Submit')
     await shows(page, 'That is all.')
     await shows(page, '1/1 answered')
+    await picture(page, 'denied-and-answered')
     const shown = await page.evaluate(() => document.body.textContent)
     expect(shown).not.toContain('never seen')
 
+    await page.close()
     await web.stop()
     const [events = []] = [...(await home.logs()).values()]
     expectValid(events)
@@ -88,7 +92,9 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     const [sessionId = ''] = [...(await home.logs()).keys()]
     await web.rpc('session.cancel', { sessionId })
     await page.waitForSelector('textarea')
-    await vi.waitFor(async () => expect((await web.history(sessionId)).map(({ type }) => type)).toContain('turn/end'))
+    const types = async () => (await web.history(sessionId)).map(({ type }) => type)
+    await vi.waitFor(async () => expect(await types()).toContain('turn/end'), { timeout: 20_000 })
+    await page.close()
     await web.stop()
     const [events = []] = [...(await home.logs()).values()]
     expectValid(events)

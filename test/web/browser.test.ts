@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dshHome, expectValid, startWeb } from '../support/dsh.ts'
-import { chromium, openPage, pickModel, press, pressText, shows } from '../support/page.ts'
+import { chromium, openPage, picture, press, pressText, shows } from '../support/page.ts'
 
 // Left out only where no Chromium is installed and none can be.
 describe.runIf(chromium !== undefined)('in the real page', () => {
@@ -10,7 +10,12 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await web.rpc('workspace.create', { path: home.cwd, name: 'ws' })
     const page = await openPage(web.base)
     await press(page, 'Continue')
-    await pickModel(page, 'Gemini 3.8 Flash (High)')
+    await press(page, 'Select model')
+    await press(page, 'Model')
+    await shows(page, 'Claude Sonnet 4.6 (Thinking)')
+    await picture(page, 'model-picker')
+    await press(page, 'Gemini 3.8 Flash (High)')
+    await page.waitForSelector('button[aria-label^="Select model, current Gemini 3.8 Flash (High)"]')
     await page.locator('textarea').fill('write a file and read it back')
     await press(page, 'Send message')
     await shows(page, 'I have created probe.txt and read it back.')
@@ -18,6 +23,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await shows(page, 'I have created probe.txt and read it back.')
     await shows(page, 'probe.txt')
     expect(home.received()[0]?.argv).toContain('--model=gemini-3.8-flash-high')
+    await page.close()
     await web.stop()
     for (const events of (await home.logs()).values()) expectValid(events)
   })
@@ -29,6 +35,8 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     const page = await openPage(web.base)
     await press(page, 'Continue')
     await press(page, 'Standard mode')
+    await shows(page, 'Antigravity')
+    await picture(page, 'preset')
     await pressText(page, 'Antigravity')
     await page.locator('textarea').fill('hello')
     await press(page, 'Send message')

@@ -52,6 +52,11 @@ export const withoutFolder = (): AgyRefusal =>
 export class ProofBook {
   private readonly proofs = new Map<string, Proof>()
 
+  /** Whether there is a proof that would hold now. Asks nobody. */
+  async has(subject: ProofSubject): Promise<boolean> {
+    return this.proofs.has(await identityOf(subject))
+  }
+
   /**
    * Prove, or remember a proof.
    *

@@ -1,0 +1,3 @@
+import { handOver } from './setup.mjs'
+
+await handOver('take-pictures.mjs')
