@@ -74,9 +74,13 @@ export function listing(flags) {
 
 const meets = (matcher, name) => !matcher || matcher === '*' || new RegExp(matcher).test(name)
 
-async function run({ command, timeout_seconds }, source, input) {
-  const child = spawn('sh', ['-c', command], { cwd: dirname(source), stdio: ['pipe', 'pipe', 'inherit'] })
-  const timer = setTimeout(() => child.kill('SIGKILL'), timeout_seconds * 1000)
+async function run({ command, timeout_seconds }, source, input, patienceMs = timeout_seconds * 1000) {
+  const child = spawn('sh', ['-c', command], {
+    cwd: dirname(source),
+    stdio: ['pipe', 'pipe', 'inherit'],
+    detached: true,
+  })
+  const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), patienceMs)
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(input))
   const left = new Promise(resolve => child.on('exit', resolve))
@@ -103,13 +107,14 @@ function meaning({ output, code }) {
 /**
  * Ask the hooks about a call, one after the other.
  *
+ * @param {number | undefined} patienceMs of the CLI, in place of what the hook asks for.
  * @returns why it is denied; `undefined` when it may run.
  */
-export async function askHooks(hooks, name, input) {
+export async function askHooks(hooks, name, input, patienceMs) {
   for (const { source, enabled, actions } of hooks) {
     for (const action of enabled ? actions : []) {
       if (action.event !== 'PreToolUse' || !meets(action.matcher, name)) continue
-      const { denied } = meaning(await run(action, source, input))
+      const { denied } = meaning(await run(action, source, input, patienceMs))
       if (denied !== undefined) return denied
     }
   }

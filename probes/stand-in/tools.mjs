@@ -9,10 +9,11 @@
  *                            `"first"` asked before its first frame, `"hasty"` run while the hook is still asked
  * - `stepIdx`, `conversation` what the hook is told instead of the truth
  * - `input`                  what the hook is told in place of all of it
+ * - `patienceMs`             after which the CLI ends the hook, and denies
  * - `prompt`                 its frames are nameless, as those of the CLI's own prompts
  * - `effect`                 what it does when it runs: `"env"` print the environment, `"overwrite"` the files of the hook
  *
- * `{hooks}` in an argument is the folder of the hook's files.
+ * `{hooks}` in an argument is the folder of the hook's files, `{token}` the secret that it is asked with.
  */
 import { appendFileSync } from 'node:fs'
 import { askHooks, loadHooks, overwriteHooks } from './hooks.mjs'
@@ -30,7 +31,8 @@ const failure = message => ({ error: { type: 'TOOL_ERROR', message } })
 
 function placed(call, flags) {
   const folder = flags.get('add-dir')?.[1] ?? ''
-  return JSON.parse(JSON.stringify(call).replaceAll('{hooks}', folder))
+  const token = process.env.DSH_AGY_HOOK_TOKEN ?? ''
+  return JSON.parse(JSON.stringify(call).replaceAll('{hooks}', folder).replaceAll('{token}', token))
 }
 
 /** Make it happen; returns the end of its frame. */
@@ -63,7 +65,8 @@ export async function useTools(calls, flags, tell, oneByOne) {
       workspacePaths: flags.get('add-dir') ?? [],
     }
     if (call.hook !== 'first' && !call.prompt) await tell(frame(step, 'ACTIVE', call))
-    const ask = async () => (call.hook === 'none' ? undefined : askHooks(hooks, call.name, call.input ?? asked))
+    const ask = async () =>
+      call.hook === 'none' ? undefined : askHooks(hooks, call.name, call.input ?? asked, call.patienceMs)
     const asking = oneByOne ? before.then(ask) : ask()
     before = asking
     started.push({ call, step, asked, asking })

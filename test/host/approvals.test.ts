@@ -127,6 +127,39 @@ describe('a person decides', () => {
     expect(end).toEqual({ kind: 'completed' })
   })
 
+  test('a hook that the CLI ends closes the dialog, and the run goes on', async () => {
+    let dialog: AbortSignal | undefined
+    const { calls, audit, end } = await runOf([{ tools: [command('ls', { patienceMs: 700 })] }], {
+      approves: ({ signal }) => {
+        dialog = signal
+        return new Promise(() => {})
+      },
+    })
+    expect(dialog?.aborted).toBe(true)
+    expect(calls).toMatchObject([{ failed: true }])
+    expect(audit).toMatchObject([{ outcome: 'cancelled' }])
+    expect(end).toEqual({ kind: 'completed' })
+  })
+
+  test('a host that goes down in mid-question closes the dialog and leaves no child', async () => {
+    const asked = Promise.withResolvers<AbortSignal | undefined>()
+    const host = await gatedHost([{ tools: [command('ls')] }, { wait: 'signal' }], {
+      approves: ({ signal }) => {
+        asked.resolve(signal)
+        return new Promise(() => {})
+      },
+    })
+    const agent = await host.create()
+    const said = say(agent, 'go')
+    const dialog = await asked.promise
+    const [pid = 0] = host.pids()
+    expect(process.kill(pid, 0)).toBe(true)
+    await host.ctx.fiber.dispose()
+    await said.catch(() => {})
+    expect(dialog?.aborted).toBe(true)
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  })
+
   test('permissions that are tightened while the dialog is open win', async () => {
     const host = await gatedHost([{ tools: [command('ls')] }, DONE], {
       approves: () => {

@@ -209,4 +209,10 @@ describe('the private files', () => {
     expect(log).toContain('DSH_AGY_HOOK_TOKEN=<token of this run>')
     expect(log).not.toMatch(/DSH_AGY_HOOK_TOKEN=[0-9a-f]{64}/)
   })
+
+  test('is not in the question either, when the model has read it', async () => {
+    const { agent, host } = await runOf([{ tools: [command('echo {token}')] }], always('allowed-once'))
+    expect(host.asked[0]?.reason).toContain('echo <token of this run>')
+    expect(JSON.stringify(agent.session.events)).not.toMatch(/[0-9a-f]{64}/)
+  })
 })

@@ -48,6 +48,8 @@ export interface TestHost {
   received(): Received[]
   /** Arguments of all starts that were to answer a prompt, whatever came of them. */
   starts(): (readonly string[])[]
+  /** Their processes. */
+  pids(): number[]
   /** A new session on a model of the `agy` provider, or of another one. */
   create(options?: { provider?: string; model?: string; cwd?: string; seed?: readonly SessionEvent[] }): Promise<Agent>
 }
@@ -94,10 +96,8 @@ export async function startHost(config: TestConfig = {}): Promise<TestHost> {
     ctx,
     cwd,
     received: () => readReceived(echo),
-    starts: () =>
-      readStarts(echo)
-        .map(({ argv }) => argv)
-        .filter(argv => argv.includes('--input-format=stream-json')),
+    starts: () => runsOf(echo).map(({ argv }) => argv),
+    pids: () => runsOf(echo).map(({ pid }) => pid),
     async create({ provider = 'agy', model = 'default', cwd: workspace = cwd, seed } = {}) {
       count += 1
       const { agent } = await ctx.agents.create({
@@ -119,6 +119,9 @@ function readStarts(file: string): Start[] {
   // What stands behind the last line feed is still being written.
   return lines.slice(0, -1).map(line => JSON.parse(line) as Start)
 }
+
+const runsOf = (file: string): Start[] =>
+  readStarts(file).filter(({ argv }) => argv.includes('--input-format=stream-json'))
 
 export function readReceived(file: string): Received[] {
   return readStarts(file)

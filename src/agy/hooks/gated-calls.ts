@@ -18,7 +18,8 @@ type State = 'asked' | 'allowed' | 'denied' | 'answered' | 'ended'
 
 interface AskedCall {
   readonly name: string
-  readonly args: HookAsk['args']
+  /** Forgotten when the call is over: they may hold whole files. */
+  args: HookAsk['args']
   state: State
 }
 
@@ -96,10 +97,10 @@ export class GatedCalls {
     switch (asked.state) {
       case 'asked':
         if (!failed) this.breached(`"${asked.name}" ran before anybody had decided on it`)
-        asked.state = 'ended'
+        settle(asked, 'ended')
         return false
       case 'allowed':
-        asked.state = 'ended'
+        settle(asked, 'ended')
         return false
       case 'denied':
         if (!failed && frame.type !== 'unknown') this.breached(`"${asked.name}" ran although it was denied`)
@@ -131,7 +132,9 @@ export class GatedCalls {
 
   decided(step: string, state: 'allowed' | 'denied' | 'answered'): void {
     const asked = this.asked.get(step)
-    if (asked?.state === 'asked') asked.state = state
+    if (asked?.state !== 'asked') return
+    if (state === 'allowed') asked.state = state
+    else settle(asked, state)
   }
 
   /** Calls that were told and never asked about; the run is over. */
@@ -154,6 +157,11 @@ export class GatedCalls {
       message: `The CLI does not keep to dsh's approvals: ${what}. The run was ended; an action may already have happened.`,
     }
   }
+}
+
+function settle(asked: AskedCall, state: State): void {
+  asked.state = state
+  asked.args = {}
 }
 
 /** What cannot have done anything, or was never started, needs nobody's word. */

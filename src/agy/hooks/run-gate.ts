@@ -99,8 +99,8 @@ export class RunGate {
     return (await this.files.isIntact()) ? undefined : TAMPERED
   }
 
-  /** An event or an outcome without the run's token, which the environment of the model's commands holds. */
-  scrub<T extends EngineEvent | Outcome>(value: T): T {
+  /** What is shown or stored without the run's token, which the environment of the model's commands holds. */
+  scrub<T extends EngineEvent | Outcome | string | readonly Question[]>(value: T): T {
     const text = JSON.stringify(value)
     if (!text.includes(this.server.token)) return value
     return JSON.parse(text.replaceAll(this.server.token, '<token of this run>')) as T
@@ -139,10 +139,10 @@ export class RunGate {
 
   private consider(ask: HookAsk, id: string | undefined, gone: AbortSignal, answer: (word: HookAnswer) => void): void {
     const signal = AbortSignal.any([this.ending.signal, gone, AbortSignal.timeout(this.options.limitMs)])
-    const questions = ask.name === QUESTION_TOOL ? questionsOf(ask.args) : []
-    const deciding = (questions.length > 0 ? this.question(questions, signal) : this.call(ask, id, signal)).then(
-      ({ decision, word }) => this.take({ kind: 'decided', ask, decision, tell: () => answer(word) }),
-    )
+    const questions = ask.name === QUESTION_TOOL ? this.scrub(questionsOf(ask.args)) : []
+    const deciding = (questions.length > 0 ? this.question(questions, signal) : this.call(ask, id, signal))
+      .catch((error: unknown) => denied(`The host could not decide: ${error instanceof Error ? error.message : error}`))
+      .then(({ decision, word }) => this.take({ kind: 'decided', ask, decision, tell: () => answer(word) }))
     this.pending.add(deciding)
     void deciding.then(() => this.pending.delete(deciding))
   }
@@ -151,13 +151,12 @@ export class RunGate {
     const verdict = await this.options.gate.decide({
       name,
       kind: kindOf(name),
-      summary: summaryOf(args),
+      summary: this.scrub(summaryOf(args)),
       targets: targetsOf(name, args),
       signal,
       ...(id !== undefined && { id }),
     })
-    if (verdict.allowed) return { decision: { kind: 'allowed' }, word: { decision: 'allow' } }
-    return { decision: { kind: 'denied', reason: verdict.reason }, word: deny(verdict.reason) }
+    return verdict.allowed ? { decision: { kind: 'allowed' }, word: { decision: 'allow' } } : denied(verdict.reason)
   }
 
   private async question(questions: readonly Question[], signal: AbortSignal): Promise<Decided> {
@@ -172,6 +171,8 @@ interface Decided {
   readonly decision: Decision
   readonly word: HookAnswer
 }
+
+const denied = (reason: string): Decided => ({ decision: { kind: 'denied', reason }, word: deny(reason) })
 
 /** Whether one of the texts among the arguments names one of the places. */
 function mentions(value: unknown, places: readonly string[]): boolean {
