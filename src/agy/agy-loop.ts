@@ -10,7 +10,7 @@ import { findExecutable } from './executable.ts'
 import { Fold } from './fold.ts'
 import { DEFAULT_APPROVAL_TIMEOUT_MS, hookSpec } from './hooks/files.ts'
 import type { Breach } from './hooks/gated-calls.ts'
-import { ProofBook, withoutFolder } from './hooks/proof.ts'
+import { ProofBook, unproven, withoutFolder } from './hooks/proof.ts'
 import { RunGate } from './hooks/run-gate.ts'
 import { buildLaunch, childEnvironment, type Launch, type LaunchRequest, type LaunchSettings } from './launch.ts'
 import { DEFAULT_MODEL_ID } from './models.ts'
@@ -206,6 +206,7 @@ export class AgyLoop implements HostedEngine {
     if (request.signal.aborted) return ABORTED
     let folder: RunFolder | undefined
     let gate: RunGate | undefined
+    let isHandedOver = false
     try {
       const { file, env } = await this.locate()
       const word = await this.options.versions?.check(file, env, request.signal)
@@ -227,10 +228,7 @@ export class AgyLoop implements HostedEngine {
         this.options.parentEnv(),
       )
       if (gate !== undefined && !(await gate.isWhole())) throw CHANGED_SINCE_PROOF
-      if (request.signal.aborted) {
-        await letGo(gate, folder)
-        return ABORTED
-      }
+      if (request.signal.aborted) return ABORTED
       const spawning: Promise<AgyChild & { readonly pid?: number }> =
         replayed === undefined ? spawnAgy(launch, this.limits) : replayed(launch)
       this.children.add(spawning)
@@ -238,10 +236,16 @@ export class AgyLoop implements HostedEngine {
       spawning.then(child => child.left).then(left, left)
       const child = await spawning
       const forget = child.pid === undefined ? () => Promise.resolve() : await recordChild(child.pid, folder?.path)
+      isHandedOver = true
       return { child, folder, gate, forget }
     } catch (error) {
-      await letGo(gate, folder)
       return request.signal.aborted ? ABORTED : ended(this.refusal(error))
+    } finally {
+      // Also when nobody wants to hear the rest after one of the notices.
+      if (!isHandedOver) {
+        await gate?.close()
+        await folder?.remove()
+      }
     }
   }
 
@@ -266,8 +270,9 @@ export class AgyLoop implements HostedEngine {
       }
       return await RunGate.open({ gate, folder: folder.hooksFolder, proof, spec, limitMs })
     } catch (error) {
-      if (!(error instanceof AgyRefusal) || !permissions.everythingAllowed) throw error
-      yield notice(error.code, `${error.message} The session allows everything, so the run goes on without them.`)
+      const refusal = error instanceof AgyRefusal ? error : unproven(`they could not be set up (${error})`)
+      if (!permissions.everythingAllowed) throw refusal
+      yield notice(refusal.code, `${refusal.message} The session allows everything, so the run goes on without them.`)
       return undefined
     }
   }
@@ -317,16 +322,10 @@ export class AgyLoop implements HostedEngine {
   }
 }
 
-const CHANGED_SINCE_PROOF = new AgyRefusal(
-  'AGY_GATE_UNPROVEN',
-  "What dsh's approvals rely on has changed since it was proved: the program, a hook, or the private folder of the run.",
+const CHANGED_SINCE_PROOF = unproven(
+  'the program, a hook or the private folder of the run has changed since they were proved',
   'Send the message again: it is proved anew then.',
 )
-
-async function letGo(gate: RunGate | undefined, folder: RunFolder | undefined): Promise<void> {
-  await gate?.close()
-  await folder?.remove()
-}
 
 /** agy 1.2.1 sometimes says so about two seconds after its start although it is signed in. */
 const isSignInRace = ({ outcome, said }: Ending): boolean =>

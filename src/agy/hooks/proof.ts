@@ -41,7 +41,8 @@ const LIMIT_MS = 100_000
 
 const HINT = 'Use a version of the CLI that lists it (`agy --print=/hooks`), or set approvals to "cli".'
 
-const unproven = (why: string, hint = HINT): AgyRefusal =>
+/** A run that needs the host's word on its calls, and cannot have it. */
+export const unproven = (why: string, hint = HINT): AgyRefusal =>
   new AgyRefusal('AGY_GATE_UNPROVEN', `dsh's approvals cannot be relied on here: ${why}.`, hint)
 
 /** The files of the hook need a place of their own. */

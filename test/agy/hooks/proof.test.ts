@@ -206,3 +206,51 @@ describe('no child is started with the flag when, after the proof,', () => {
     expect(readdirSync(tmpdir())).toEqual([])
   })
 })
+
+describe('nothing of a gate is left', () => {
+  const loopOf = (about: ReturnType<typeof subject>) =>
+    new AgyLoop({ bin: about.file, env: {}, parentEnv: () => about.env, startGapMs: 0, approvals: 'host' })
+  const requestOf = (about: ReturnType<typeof subject>, text = () => 'hello') => ({
+    prompt: { files: [], text },
+    cwd: about.cwd,
+    permissions: { confined: true, everythingAllowed: false },
+    gate: GATE,
+    scope: 't1s1',
+    signal,
+  })
+  const place = (): string => {
+    const folder = privateFolder()
+    vi.stubEnv('TMPDIR', folder)
+    onTestFinished(() => {
+      vi.unstubAllEnvs()
+    })
+    return folder
+  }
+
+  test('when nobody wants to hear the rest after a notice', async () => {
+    const about = subject()
+    const file = join(about.env.HOME, '.gemini', 'config', 'hooks.json')
+    put(file)
+    writeFileSync(file, '{"mine":{"PreToolUse":[{"matcher":"*","hooks":[{"type":"command","command":"true"}]}]}}')
+    const folder = place()
+    const run = loopOf(about).run(requestOf(about))
+    expect((await run.next()).value).toMatchObject({ type: 'notice', code: 'AGY_OTHER_HOOKS' })
+    expect(readdirSync(folder)).toHaveLength(1)
+    await run.return()
+    expect(readdirSync(folder)).toEqual([])
+  })
+
+  test('when its files cannot be written, which is said', async () => {
+    const about = subject()
+    // Long enough for the private folder of the run, too long for the files in it.
+    const deep = join(place(), ...Array<string>(21).fill('d'.repeat(200))).slice(0, 4_060)
+    mkdirSync(deep, { recursive: true })
+    vi.stubEnv('TMPDIR', deep)
+    const events: EngineEvent[] = []
+    for await (const event of loopOf(about).run(requestOf(about))) events.push(event)
+    expect(events.at(-1)).toMatchObject({
+      outcome: { code: 'AGY_GATE_UNPROVEN', message: expect.stringContaining('ENAMETOOLONG') },
+    })
+    expect(readdirSync(deep)).toEqual([])
+  })
+})
