@@ -100,7 +100,7 @@ export class Fold {
   private failedModelCalls = 0
 
   /**
-   * @param scope - names the run's calls until, or unless, the CLI tells its conversation id.
+   * @param scope - of the run within its session: begins the ids of its calls.
    * @param gating - the CLI asks about each call before it makes it: a call is announced when it does, since it tells more
    *   of it then. `guarded`: what it does without a permission is a breach.
    */
@@ -273,8 +273,11 @@ export class Fold {
     return `${foreign ? conversationId : ''}#${index ?? 'unnumbered'}`
   }
 
+  /** The scope keeps calls of two runs apart, whatever the CLI names its conversations: the host's page takes no id twice. */
   private idOf({ conversationId, index }: Pick<AgyStep, 'conversationId' | 'index'>): string {
-    return `${conversationId ?? this.conversation ?? this.scope}-tool-${index ?? 'unnumbered'}`
+    const conversation = conversationId ?? this.conversation
+    const run = conversation === undefined ? this.scope : `${this.scope}-${conversation}`
+    return `${run}-tool-${index ?? 'unnumbered'}`
   }
 
   private response(step: AgyStep): void {

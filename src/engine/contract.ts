@@ -92,7 +92,7 @@ export interface StepRequest {
   readonly permissions: Permissions
   /** Decides about the run's calls, for an engine that can be stopped before each of them. */
   readonly gate?: Gate
-  /** Distinct within the session, e.g. `t3s1`: names the run's calls when the CLI tells no conversation id. */
+  /** Distinct within the session, e.g. `t3s1`: begins the ids of the run's calls. */
   readonly scope: string
   /** A call of the host's own, such as a title: it waits for no other run, and no setting may widen its permissions. */
   readonly auxiliary?: true

@@ -33,19 +33,19 @@ const story = (events: readonly EngineEvent[]) =>
 describe('calls', () => {
   test('ACTIVE twice is one call', () => {
     expect(story(fold(tool(1, 'ACTIVE', ls), tool(1, 'ACTIVE', ls), tool(1, 'DONE', { output: 'x' })))).toEqual([
-      '+c-tool-1',
-      '=c-tool-1',
+      '+t1s1-c-tool-1',
+      '=t1s1-c-tool-1',
     ])
   })
 
   test('DONE twice is one result', () => {
     expect(
       story(fold(tool(1, 'ACTIVE', ls), tool(1, 'DONE', { output: 'x' }), tool(1, 'DONE', { output: 'x' }))),
-    ).toEqual(['+c-tool-1', '=c-tool-1'])
+    ).toEqual(['+t1s1-c-tool-1', '=t1s1-c-tool-1'])
   })
 
   test('DONE without ACTIVE is announced first', () => {
-    expect(story(fold(tool(1, 'DONE', { ...ls, output: 'x' })))).toEqual(['+c-tool-1', '=c-tool-1'])
+    expect(story(fold(tool(1, 'DONE', { ...ls, output: 'x' })))).toEqual(['+t1s1-c-tool-1', '=t1s1-c-tool-1'])
   })
 
   test('ERROR is an error result with its words', () => {
@@ -53,22 +53,22 @@ describe('calls', () => {
       tool(1, 'ACTIVE', ls),
       tool(1, 'ERROR', { error: { type: 'TOOL_ERROR', message: 'no such file' } }),
     )
-    expect(events.at(-1)).toEqual({ type: 'tool-result', id: 'c-tool-1', text: 'no such file', isError: true })
+    expect(events.at(-1)).toEqual({ type: 'tool-result', id: 't1s1-c-tool-1', text: 'no such file', isError: true })
   })
 
   test('parameters that arrive only on DONE are announced with the call', () => {
     const events = fold(tool(1, 'ACTIVE', {}), tool(1, 'DONE', { ...ls, output: 'x' }))
     expect(events[0]).toEqual({
       type: 'tool-call',
-      id: 'c-tool-1',
+      id: 't1s1-c-tool-1',
       name: 'bash',
       arguments: '{"command":"ls","description":"ls"}',
     })
-    expect(story(events)).toEqual(['+c-tool-1', '=c-tool-1'])
+    expect(story(events)).toEqual(['+t1s1-c-tool-1', '=t1s1-c-tool-1'])
   })
 
   test('a call that never told its parameters is announced all the same', () => {
-    expect(story(fold(tool(1, 'ACTIVE', {})))).toEqual(['+c-tool-1'])
+    expect(story(fold(tool(1, 'ACTIVE', {})))).toEqual(['+t1s1-c-tool-1'])
   })
 
   test('a call that opens while another is open waits, and so does the text behind it', () => {
@@ -82,13 +82,13 @@ describe('calls', () => {
           tool(1, 'DONE', { output: 'a' }),
         ),
       ),
-    ).toEqual(['+c-tool-1', '=c-tool-1', '+c-tool-2', '=c-tool-2', '"hm"'])
+    ).toEqual(['+t1s1-c-tool-1', '=t1s1-c-tool-1', '+t1s1-c-tool-2', '=t1s1-c-tool-2', '"hm"'])
   })
 
   test('what waited for a call that never ends comes out behind it', () => {
     expect(
       story(fold(tool(1, 'ACTIVE', ls), tool(2, 'DONE', { ...ls, output: 'b' }), text(3, 'ACTIVE', 'hm'))),
-    ).toEqual(['+c-tool-1', '+c-tool-2', '=c-tool-2', '"hm"'])
+    ).toEqual(['+t1s1-c-tool-1', '+t1s1-c-tool-2', '=t1s1-c-tool-2', '"hm"'])
   })
 
   test('an index used again for another call gets an id of its own', () => {
@@ -101,7 +101,7 @@ describe('calls', () => {
           tool(1, 'DONE', { ...other, output: 'b' }),
         ),
       ),
-    ).toEqual(['+c-tool-1', '=c-tool-1', '+c-tool-1-2', '=c-tool-1-2'])
+    ).toEqual(['+t1s1-c-tool-1', '=t1s1-c-tool-1', '+t1s1-c-tool-1-2', '=t1s1-c-tool-1-2'])
   })
 
   test('without a conversation id the scope names the call', () => {
@@ -126,7 +126,7 @@ describe('calls', () => {
           tool(1, 'DONE', { output: 'a' }),
         ),
       ),
-    ).toEqual(['+c-tool-1', '=c-tool-1', '+other-tool-1', '=other-tool-1'])
+    ).toEqual(['+t1s1-c-tool-1', '=t1s1-c-tool-1', '+t1s1-other-tool-1', '=t1s1-other-tool-1'])
   })
 
   test('a conversation id that comes late is of the same call', () => {
@@ -139,13 +139,13 @@ describe('calls', () => {
 
   test('a DONE without output waits for one more frame, and is an error if that denies it', () => {
     const denied = fold(tool(1, 'ACTIVE', ls), tool(1, 'DONE', ls), result({ denied_actions: [{ action: 'command' }] }))
-    expect(story(denied)).toEqual(['+c-tool-1', '!c-tool-1'])
+    expect(story(denied)).toEqual(['+t1s1-c-tool-1', '!t1s1-c-tool-1'])
     const fine = fold(tool(1, 'ACTIVE', ls), tool(1, 'DONE', ls), result({ denied_actions: [{ action: 'mcp' }] }))
-    expect(story(fine)).toEqual(['+c-tool-1', '=c-tool-1'])
+    expect(story(fine)).toEqual(['+t1s1-c-tool-1', '=t1s1-c-tool-1'])
     const machine = new Fold('t1s1')
     machine.push(decodeFrame(tool(1, 'ACTIVE', ls)))
     expect(machine.push(decodeFrame(tool(1, 'DONE', ls)))).toEqual([])
-    expect(story(machine.push(decodeFrame(text(2, 'ACTIVE', 'x'))))).toEqual(['=c-tool-1', '"x"'])
+    expect(story(machine.push(decodeFrame(text(2, 'ACTIVE', 'x'))))).toEqual(['=t1s1-c-tool-1', '"x"'])
   })
 })
 
@@ -168,7 +168,7 @@ describe('text', () => {
       text(3, 'DONE', 'caf\uFFFD'),
       result({ response: 'First. café' }),
     )
-    expect(story(events)).toEqual(['"First. "', '+c-tool-2', '=c-tool-2', '"caf\uFFFD"', 'settled "café"'])
+    expect(story(events)).toEqual(['"First. "', '+t1s1-c-tool-2', '=t1s1-c-tool-2', '"caf\uFFFD"', 'settled "café"'])
   })
 
   test('words that contradict what is stored already are noted, and nothing is changed', () => {
@@ -177,7 +177,7 @@ describe('text', () => {
       tool(2, 'DONE', { ...ls, output: 'x' }),
       result({ response: 'Other' }),
     )
-    expect(story(events)).toEqual(['"First. "', '+c-tool-2', '=c-tool-2'])
+    expect(story(events)).toEqual(['"First. "', '+t1s1-c-tool-2', '=t1s1-c-tool-2'])
     expect(events).toContainEqual(expect.objectContaining({ type: 'notice', code: 'AGY_TEXT_DIFFERS' }))
   })
 

@@ -49,7 +49,7 @@ function play(moves: readonly Move[], gating: 'guarded' | 'unguarded' = 'guarded
   return { story, refusals, breach: fold.breach, summary: fold.summary() }
 }
 
-const CARD = '+c-tool-2 {"command":"ls","description":"ls","workdir":"/w"}'
+const CARD = '+t1s1-c-tool-2 {"command":"ls","description":"ls","workdir":"/w"}'
 
 describe('a call is announced when it is asked about, with all that the hook tells', () => {
   test.each([
@@ -80,7 +80,7 @@ describe('a call is announced when it is asked about, with all that the hook tel
       ],
     ],
   ])('%s', (_what, moves) => {
-    expect(play(moves)).toMatchObject({ story: [CARD, '=c-tool-2 x'], refusals: [undefined], breach: undefined })
+    expect(play(moves)).toMatchObject({ story: [CARD, '=t1s1-c-tool-2 x'], refusals: [undefined], breach: undefined })
   })
 })
 
@@ -110,7 +110,7 @@ describe('a denied call has its result at once', () => {
       [{ ask: ask(2) }, { decide: ask(2), as: DENIED }, frame(2, 'ACTIVE'), frame(2, 'ERROR', DENIAL)],
     ],
   ])('%s', (_what, moves) => {
-    expect(play(moves)).toMatchObject({ story: [CARD, '!c-tool-2 Denied: no'], breach: undefined })
+    expect(play(moves)).toMatchObject({ story: [CARD, '!t1s1-c-tool-2 Denied: no'], breach: undefined })
   })
 })
 
@@ -121,12 +121,12 @@ test('an answered question is a success, whatever its frame says', () => {
     frame(2, 'ERROR', {}, 'unknown'),
     frame(2, 'DONE'),
   ]
-  expect(play(moves)).toMatchObject({ story: [CARD, '=c-tool-2 red'], breach: undefined })
+  expect(play(moves)).toMatchObject({ story: [CARD, '=t1s1-c-tool-2 red'], breach: undefined })
 })
 
 test('a nameless frame ends a call that was allowed', () => {
   expect(play([{ ask: ask(2) }, { decide: ask(2), as: ALLOWED }, frame(2, 'DONE', {}, 'unknown')])).toMatchObject({
-    story: [CARD, '=c-tool-2 '],
+    story: [CARD, '=t1s1-c-tool-2 '],
     breach: undefined,
   })
 })
@@ -134,7 +134,7 @@ test('a nameless frame ends a call that was allowed', () => {
 test('a call that fails while it is being decided on has one result, and the decision comes too late', () => {
   const moves = [frame(2, 'ACTIVE'), { ask: ask(2) }, frame(2, 'ERROR', DENIAL), { decide: ask(2), as: DENIED }]
   expect(play(moves)).toMatchObject({
-    story: [CARD, '!c-tool-2 tool call denied by pre-tool hook: no'],
+    story: [CARD, '!t1s1-c-tool-2 tool call denied by pre-tool hook: no'],
     breach: undefined,
   })
 })
@@ -150,12 +150,17 @@ test('calls at once are told one after the other, and each keeps its own decisio
     frame(3, 'ERROR', DENIAL),
     frame(2, 'DONE', { output: 'x' }),
   ]
-  expect(play(moves).story).toEqual([CARD, '=c-tool-2 x', CARD.replace('2', '3'), '!c-tool-3 Denied: no'])
+  expect(play(moves).story).toEqual([
+    CARD,
+    '=t1s1-c-tool-2 x',
+    CARD.replace('tool-2', 'tool-3'),
+    '!t1s1-c-tool-3 Denied: no',
+  ])
 })
 
 test('a call that was never asked about and never ended is told all the same', () => {
   expect(play([frame(2, 'ACTIVE')])).toMatchObject({
-    story: ['+c-tool-2 {"command":"ls","description":"ls"}'],
+    story: ['+t1s1-c-tool-2 {"command":"ls","description":"ls"}'],
     breach: undefined,
   })
 })
@@ -218,7 +223,7 @@ test('a call of a subagent has no card, and its number is not that of the run', 
     frame(2, 'DONE', { output: 'x' }),
   ]
   expect(play(moves)).toMatchObject({
-    story: [CARD, '=c-tool-2 x'],
+    story: [CARD, '=t1s1-c-tool-2 x'],
     refusals: [undefined, undefined],
     breach: undefined,
   })

@@ -1,6 +1,7 @@
 import { createUserMessage } from '@deepseek-ai/dsh-llm'
 import type { Session } from '@deepseek-ai/dsh-session'
 import { describe, expect, test } from 'vitest'
+import { callsOf, command, DONE, scenario } from '../support/gated.ts'
 import { expectValidLog, lastTurnEnd, say, startHost } from '../support/host.ts'
 
 /** A host whose stand-in replays a probe. */
@@ -115,6 +116,17 @@ describe('history', () => {
     expect(next?.prompt.startsWith(common)).toBe(true)
     expectValidLog(agent.session)
   })
+})
+
+test('calls of two runs have two ids, also when the CLI names both conversations alike', async () => {
+  const child = [{ read: true }, { init: true }, { tools: [command('ls')] }, DONE]
+  const host = await startHost({ env: { AGY_STANDIN_SCENARIO: scenario(...child) } })
+  const agent = await host.create()
+  await say(agent, 'one')
+  await say(agent, 'two')
+  const ids = callsOf(agent.session).map(({ id }) => id)
+  expect(ids).toEqual(['t1s1-odd-tool-2', 't2s1-odd-tool-2'])
+  expectValidLog(agent.session)
 })
 
 describe('routing', () => {

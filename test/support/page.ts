@@ -99,10 +99,18 @@ export async function pressText(page: Page, words: string): Promise<void> {
 export const shows = (page: Page, words: string) =>
   page.waitForFunction(text => document.body.textContent.includes(text), { timeout: 20_000 }, words)
 
-/** Pick a model of the picker. */
+/** Pick a model of the picker. Where the model before it has efforts, the list is one step further. */
 export async function pickModel(page: Page, label: string): Promise<void> {
   await press(page, 'Select model')
-  await press(page, 'Model')
+  const isListed = await page.waitForFunction(
+    text => {
+      const words = Array.from(document.querySelectorAll('button')).map(each => each.textContent.trim())
+      return words.some(each => each.startsWith(text)) ? 'yes' : words.some(each => each.startsWith('Model')) && 'no'
+    },
+    {},
+    label,
+  )
+  if ((await isListed.jsonValue()) === 'no') await press(page, 'Model')
   await press(page, label)
   await page.waitForSelector(`button[aria-label^="Select model, current ${label}"]`)
 }

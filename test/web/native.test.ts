@@ -2,7 +2,7 @@
 /** What a person meets in the real page: cards, failures, commands, stop, settings, in every light and width. */
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import { type DshHome, dshHome, echoProviderRows, expectValid, startWeb } from '../support/dsh.ts'
 import { privateFolder, STAND_IN } from '../support/folders.ts'
 import {
@@ -116,6 +116,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
       ['frames-denied', 'AGY_PERMISSION_DENIED', 'needed a permission that headless agy cannot ask for'],
       ['signals-killed', 'AGY_KILLED', 'Send the message again'],
       ['exit-print-timeout', 'AGY_PRINT_TIMEOUT', ''],
+      ['frames-tool-never-ends', 'was interrupted after it was recorded', 'done'],
     ] as const) {
       await send(page, `fault:${fault}`)
       await shows(page, code)
@@ -176,6 +177,21 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await picture(page, 'commands')
     // One run, and no more for the commands.
     expect(home.received()).toHaveLength(1)
+  })
+
+  test('the model can be changed in mid-session, and the next run has it', async () => {
+    const home = dshHome()
+    const { page, leave } = await open(home, home.overlay({ config: { auxiliary: 'off' } }))
+    await pickModel(page, MODEL)
+    await send(page, 'one')
+    await shows(page, 'HELLO_AGY')
+    await pickModel(page, 'Claude Sonnet 4.6 (Thinking)')
+    await send(page, 'two')
+    await vi.waitFor(() => expect(home.received()).toHaveLength(2), { timeout: 20_000 })
+    const models = home.received().map(({ argv }) => argv.filter(arg => arg.startsWith('--model=')))
+    expect(models).toEqual([['--model=gemini-3.8-flash-high'], ['--model=claude-sonnet-4-6']])
+    await page.waitForSelector('button[aria-label="Send message"]')
+    await leave()
   })
 
   test('two sessions run side by side', async () => {
