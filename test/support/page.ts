@@ -2,7 +2,7 @@
 /** The real web page in a real Chromium, and the hands of a person on it. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import puppeteer, { type Page } from 'puppeteer-core'
+import { chromium as browserType, type Page } from 'playwright-core'
 import { expect, onTestFinished } from 'vitest'
 import { findChromium } from '../../scripts/chromium.mjs'
 
@@ -31,25 +31,19 @@ export interface View {
 export async function openPage(
   url: string,
   { width = 1200, height = 800, dark = false, language = 'en-US' }: View = {},
-) {
-  const browser = await puppeteer.launch({ executablePath: chromium ?? '', args: [...FLAGS, `--lang=${language}`] })
+): Promise<Page> {
+  const browser = await browserType.launch({ executablePath: chromium ?? '', args: FLAGS })
   const complaints: string[] = []
   onTestFinished(async () => {
     await browser.close()
     expect(complaints).toEqual([])
   })
-  const page = await browser.newPage()
+  const colorScheme = dark ? 'dark' : 'light'
+  const page = await browser.newPage({ viewport: { width, height }, locale: language, colorScheme })
   page.on('console', message => {
     if (message.type() === 'error') complaints.push(message.text())
   })
   page.on('pageerror', error => void complaints.push(String(error)))
-  await page.setExtraHTTPHeaders({ 'accept-language': language })
-  await page.evaluateOnNewDocument(tag => {
-    Object.defineProperty(navigator, 'languages', { get: () => [tag] })
-    Object.defineProperty(navigator, 'language', { get: () => tag })
-  }, language)
-  await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }])
-  await page.setViewport({ width, height })
   await page.goto(url, { waitUntil: 'load' })
   return page
 }
@@ -65,7 +59,7 @@ export async function picture(page: Page, name: string): Promise<void> {
   await page.addStyleTag({
     content: '* { caret-color: transparent !important; animation: none !important; transition: none !important }',
   })
-  await page.screenshot({ path: join(PICTURES, `${name}.png`) as `${string}.png` })
+  await page.screenshot({ path: join(PICTURES, `${name}.png`) })
 }
 
 /** Press the first enabled button whose label or text starts with the words, once there is one. */
@@ -75,7 +69,6 @@ export async function press(page: Page, words: string): Promise<void> {
       Array.from(document.querySelectorAll('button')).find(
         each => !each.disabled && (each.getAttribute('aria-label') ?? each.textContent.trim()).startsWith(text),
       ),
-    {},
     words,
   )
   // Pressed in the page itself: a menu that opens or closes in the meantime would swallow a click of the mouse.
@@ -89,7 +82,6 @@ export async function pressText(page: Page, words: string): Promise<void> {
       Array.from(document.querySelectorAll('*')).find(
         each => each.children.length === 0 && each.textContent.trim() === text,
       ),
-    {},
     words,
   )
   await place.asElement()?.evaluate(each => (each as HTMLElement).click())
@@ -97,19 +89,15 @@ export async function pressText(page: Page, words: string): Promise<void> {
 
 /** Wait until the page shows the words. */
 export const shows = (page: Page, words: string) =>
-  page.waitForFunction(text => document.body.textContent.includes(text), { timeout: 20_000 }, words)
+  page.waitForFunction(text => document.body.textContent.includes(text), words, { timeout: 20_000 })
 
 /** Pick a model of the picker. Where the model before it has efforts, the list is one step further. */
 export async function pickModel(page: Page, label: string): Promise<void> {
   await press(page, 'Select model')
-  const isListed = await page.waitForFunction(
-    text => {
-      const words = Array.from(document.querySelectorAll('button')).map(each => each.textContent.trim())
-      return words.some(each => each.startsWith(text)) ? 'yes' : words.some(each => each.startsWith('Model')) && 'no'
-    },
-    {},
-    label,
-  )
+  const isListed = await page.waitForFunction(text => {
+    const words = Array.from(document.querySelectorAll('button')).map(each => each.textContent.trim())
+    return words.some(each => each.startsWith(text)) ? 'yes' : words.some(each => each.startsWith('Model')) && 'no'
+  }, label)
   if ((await isListed.jsonValue()) === 'no') await press(page, 'Model')
   await press(page, label)
   await page.waitForSelector(`button[aria-label^="Select model, current ${label}"]`)

@@ -2,7 +2,7 @@
 /** A person in front of the real page decides on what the CLI wants to do. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import type { Page } from 'puppeteer-core'
+import type { Page } from 'playwright-core'
 import { describe, expect, test, vi } from 'vitest'
 import type { LogEvent } from '../../src/cli/log-rules.ts'
 import { dshHome, expectValid, startWeb } from '../support/dsh.ts'
@@ -28,8 +28,8 @@ function gatedHome(...actions: readonly object[]) {
 const asks = (page: Page, words: string) =>
   page.waitForFunction(
     text => document.querySelector('[data-approval-key]')?.textContent.replace(/\s+/g, ' ').includes(text),
-    { timeout: 20_000 },
     words,
+    { timeout: 20_000 },
   )
 
 const audit = (events: readonly LogEvent[]) =>

@@ -98,7 +98,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
       await shows(page, words)
     }
     for (const words of ['Example Domain', 'subagent', 'tool_of_tomorrow', 'exit status 1']) await shows(page, words)
-    await page.setViewport({ width: 1200, height: 2400 })
+    await page.setViewportSize({ width: 1200, height: 2400 })
     await picture(page, `cards-open-${preset === 'Antigravity' ? 'preset' : 'standard'}`)
     await leave()
   })
@@ -122,7 +122,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
       await shows(page, code)
       await shows(page, words)
     }
-    await page.setViewport({ width: 1200, height: 1400 })
+    await page.setViewportSize({ width: 1200, height: 1400 })
     await picture(page, 'failures')
   })
 
@@ -173,7 +173,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await shows(page, 'children: 0 of 8 running')
     await shows(page, 'sign-in: signed in')
     await shows(page, 'auxiliary: "off"')
-    await page.setViewport({ width: 1200, height: 1400 })
+    await page.setViewportSize({ width: 1200, height: 1400 })
     await picture(page, 'commands')
     // One run, and no more for the commands.
     expect(home.received()).toHaveLength(1)
@@ -203,6 +203,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await page.waitForSelector('button[aria-label="Stop generating"]')
     // The new one starts with the model that was picked last.
     await press(page, 'New session')
+    await page.waitForSelector('textarea[placeholder^="Describe what"]')
     await send(page, 'hello')
     await shows(page, 'HELLO_AGY')
     await picture(page, 'side-by-side')
@@ -249,9 +250,9 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await send(page, 'try')
     await shows(page, 'That is all')
     for (const dark of [false, true]) {
-      await page.emulateMediaFeatures([{ name: 'prefers-color-scheme', value: dark ? 'dark' : 'light' }])
+      await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light' })
       for (const width of [1200, 420]) {
-        await page.setViewport({ width, height: 800 })
+        await page.setViewportSize({ width, height: 800 })
         await picture(page, `${dark ? 'dark' : 'light'}-${width}`)
         const [wide = 0, room = 0] = await page.evaluate(() => [
           document.documentElement.scrollWidth,
