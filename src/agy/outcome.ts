@@ -108,7 +108,7 @@ const permissionDenied = (actions: readonly string[]): Failed =>
     'AGY_PERMISSION_DENIED',
     `The run stopped because a tool needed a permission that headless agy cannot ask for (${actions.join(', ')}).`,
     false,
-    "Allow it in the CLI's own settings, or set dangerouslySkipPermissions for this deployment.",
+    'Set approvals to "host", so that dsh asks you, or allow it in the CLI\'s own settings.',
   )
 
 function fromResult(facts: RunFacts, result: AgyResult): NamedOutcome {
