@@ -18,8 +18,9 @@
  * - `{"remove": "cwd"}`        remove the working directory, or the folder of the `"log"`
  * - `{"forbid": [names]}`      end with 9 if one of these is in the environment; `{"demand": [names]}` if one is not
  * - `{"init": true}`          tell the conversation that the next three speak in
- * - `{"tools": [calls]}`       make calls at once, `oneByOne` or not, see `tools.mjs`
+ * - `{"tools": [calls]}`       make calls at once, see `tools.mjs`
  * - `{"overwrite": text}`      write this into the files of the hook
+ * - `{"spell": count}`         say the secret of the hook in two pieces, the first of so many characters
  * - `{"answer": text}`         say it and end well
  * - `{"kill": signal}`         send itself a signal
  * - `{"exit": code}`           end
@@ -124,9 +125,17 @@ const ACTIONS = {
       process.stdout,
       `${JSON.stringify({ event: 'init', conversation_id: 'odd', init: { cwd: process.cwd(), tools: [] } })}\n`,
     ),
-  tools: (calls, flags, { oneByOne = false }) =>
-    useTools(calls, flags, body => write(process.stdout, `${step(body)}\n`), oneByOne),
+  tools: (calls, flags, how) => useTools(calls, flags, body => write(process.stdout, `${step(body)}\n`), how),
   overwrite: (words, flags) => overwriteHooks(flags, words),
+  async spell(at) {
+    const token = process.env.DSH_AGY_HOOK_TOKEN ?? ''
+    for (const text_delta of [`it is ${token.slice(0, at)}`, `${token.slice(at)}, so`]) {
+      await write(
+        process.stdout,
+        `${step({ step_index: 899, state: 'ACTIVE', step_type: 'agent_response', text_delta })}\n`,
+      )
+    }
+  },
   async answer(words) {
     await write(
       process.stdout,

@@ -7,6 +7,8 @@
  * - `touch`                  a file that gets a line when it runs
  * - `hook`                   `"none"` nobody is asked, `"ignored"` the answer is not obeyed, `"twice"` asked once more,
  *                            `"first"` asked before its first frame, `"hasty"` run while the hook is still asked
+ * - `until`                  a file that a hasty call waits for
+ * - `silent`                 its end is not told
  * - `stepIdx`, `conversation` what the hook is told instead of the truth
  * - `input`                  what the hook is told in place of all of it
  * - `patienceMs`             after which the CLI ends the hook, and denies
@@ -15,7 +17,8 @@
  *
  * `{hooks}` in an argument is the folder of the hook's files, `{token}` the secret that it is asked with.
  */
-import { appendFileSync } from 'node:fs'
+import { appendFileSync, existsSync } from 'node:fs'
+import { setTimeout as pause } from 'node:timers/promises'
 import { askHooks, loadHooks, overwriteHooks } from './hooks.mjs'
 
 const CONVERSATION = 'odd'
@@ -25,6 +28,10 @@ const frame = (step_index, state, call, info) => {
   if (call.prompt) return { step_index, state, step_type: 'unknown' }
   const tool_info = { name: call.name, parameters: call.shown ?? call.args, ...info }
   return { step_index, state, step_type: 'tool', tool_name: call.name, tool_info }
+}
+
+async function appears(file) {
+  while (!existsSync(file)) await pause(5)
 }
 
 const failure = message => ({ error: { type: 'TOOL_ERROR', message } })
@@ -48,9 +55,9 @@ function perform(call, flags) {
  * @param {readonly object[]} calls made at once.
  * @param {Map<string, string[]>} flags of the command line.
  * @param {(body: object) => Promise<void>} tell writes a step of this conversation.
- * @param {boolean} oneByOne whether the hooks of one call are asked after those of the one before, and all calls run after that.
+ * @param {{ oneByOne?: boolean }} how `oneByOne`: whether the hooks of one call are asked after those of the one before, and all calls run after that.
  */
-export async function useTools(calls, flags, tell, oneByOne) {
+export async function useTools(calls, flags, tell, { oneByOne = false }) {
   const hooks = loadHooks(flags)
   let before = Promise.resolve()
   const started = []
@@ -74,6 +81,8 @@ export async function useTools(calls, flags, tell, oneByOne) {
   if (oneByOne) await before
   await Promise.all(
     started.map(async ({ call, step, asked, asking }) => {
+      if (call.until !== undefined) await appears(call.until)
+      if (call.silent) return
       const denied = call.hook === 'hasty' ? undefined : await asking
       if (call.hook === 'twice') await askHooks(hooks, call.name, asked)
       if (denied !== undefined && call.hook !== 'ignored') {

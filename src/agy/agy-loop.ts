@@ -147,8 +147,11 @@ export class AgyLoop implements HostedEngine {
     const { child, folder, gate } = started
     let stoppedBy: RunFacts['stoppedBy']
     let breach: Breach | undefined
+    const isGuarded = !request.permissions.everythingAllowed
+    const fold = new Fold(request.scope, gate && (isGuarded ? 'guarded' : 'unguarded'))
     const stop = (why: NonNullable<RunFacts['stoppedBy']>): void => {
       stoppedBy ??= why
+      fold.cut()
       void child.stop()
       void gate?.close()
     }
@@ -157,10 +160,8 @@ export class AgyLoop implements HostedEngine {
     request.signal.addEventListener('abort', onAbort, { once: true })
     if (request.signal.aborted) onAbort()
     try {
-      const isGuarded = !request.permissions.everythingAllowed
-      const fold = new Fold(request.scope, gate && (isGuarded ? 'guarded' : 'unguarded'))
       const problems: string[] = []
-      yield* readChild({
+      const events = readChild({
         child,
         fold,
         clock,
@@ -172,9 +173,15 @@ export class AgyLoop implements HostedEngine {
         },
         ...(gate && { gate }),
       })
+      const scrubber = gate?.newScrubber()
+      if (scrubber === undefined) yield* events
+      else for await (const event of events) yield* scrubber.push(event)
+      // No dialog outlives the answer.
+      await gate?.close()
       // `result` closes the turn; the CLI leaves by itself then, or is helped.
       await child.settle()
-      for (const event of fold.finish()) yield gate ? gate.scrub(event) : event
+      for (const event of fold.finish()) yield* scrubber?.push(event) ?? [event]
+      yield* scrubber?.flush() ?? []
       const home = this.options.parentEnv().HOME
       if (problems.length > 0) yield strangeLines(problems, home)
       const summary = fold.summary()

@@ -4,12 +4,13 @@
  * Deterministic: the same frames give the same events, byte for byte. Deltas and the closing envelope are reconciled
  * here, duplicates are dropped, and token counts are made to add up to the result's.
  */
-import type { EngineEvent, EngineUsage } from '../engine/contract.ts'
+import type { EngineEvent } from '../engine/contract.ts'
 import type { HookAsk } from './hooks/ask.ts'
-import { type Breach, GatedCalls } from './hooks/gated-calls.ts'
+import { type Breach, type CallPlace, GatedCalls } from './hooks/gated-calls.ts'
 import { shownArguments } from './hooks/tools.ts'
+import { combine, engineUsage, NO_TOKENS, type Tokens } from './tokens.ts'
 import { OrderedEvents, ToolLedger } from './tool-ledger.ts'
-import type { AgyEvent, AgyResult, AgyStep, AgyTool, AgyUsage } from './wire.ts'
+import type { AgyEvent, AgyResult, AgyStep, AgyTool } from './wire.ts'
 
 /** What the outcome needs to know of the frames once the run is over. */
 export interface FoldSummary {
@@ -25,6 +26,8 @@ export interface FoldSummary {
   readonly toolErrors: readonly string[]
 }
 
+const TOOL_STEPS: ReadonlySet<string> = new Set(['tool', 'subagent', 'finish'])
+
 /** Tools whose DONE frame never has an output, or has a mere size: an empty one says nothing about a denial. */
 const QUIET_TOOLS: ReadonlySet<string> = new Set([
   'write_to_file',
@@ -35,13 +38,13 @@ const QUIET_TOOLS: ReadonlySet<string> = new Set([
 ])
 
 /** The denied action that the CLI names, and the tools that it stands for (agy 1.3.1, recordings of 2026-10). */
-const ACTION_TOOLS: Readonly<Record<string, readonly string[]>> = {
-  command: ['run_command', 'send_command_input'],
-  unsandboxed: ['run_command'],
-  mcp: ['call_mcp_tool'],
-  read_url: ['read_url_content'],
-  execute_url: ['open_browser_url', 'execute_browser_javascript'],
-}
+const ACTION_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
+  ['command', ['run_command', 'send_command_input']],
+  ['unsandboxed', ['run_command']],
+  ['mcp', ['call_mcp_tool']],
+  ['read_url', ['read_url_content']],
+  ['execute_url', ['open_browser_url', 'execute_browser_javascript']],
+])
 
 /** What was decided on a call that the CLI asked about. */
 export type Decision =
@@ -58,25 +61,6 @@ export interface AskedCall {
   /** It is denied already, and this is why. */
   readonly refusal?: string
 }
-
-type Tokens = Required<AgyUsage>
-
-const NO_TOKENS: Tokens = { input: 0, output: 0, thinking: 0, cacheRead: 0 }
-
-const combine = (a: Tokens, b: Tokens, sign: 1 | -1): Tokens => ({
-  input: a.input + sign * b.input,
-  output: a.output + sign * b.output,
-  thinking: a.thinking + sign * b.thinking,
-  cacheRead: a.cacheRead + sign * b.cacheRead,
-})
-
-/** dsh counts are disjoint like the CLI's: uncached input and cache reads stand side by side. */
-const engineUsage = (usage: Tokens): EngineUsage => ({
-  inputTokens: usage.input,
-  outputTokens: usage.output,
-  ...(usage.cacheRead > 0 ? { cacheReadTokens: usage.cacheRead } : {}),
-  ...(usage.thinking > 0 ? { reasoningTokens: usage.thinking } : {}),
-})
 
 /** Folds the events of one run. */
 export class Fold {
@@ -142,7 +126,7 @@ export class Fold {
     this.conversation ??= ask.conversationId
     const step = { conversationId: ask.conversationId, index: ask.stepIndex }
     const key = this.keyOf(step)
-    const isNew = this.gated?.stateOf(key) === undefined
+    const isNew = !this.gated?.knows(key)
     const known = this.ledger.callOf(key)
     const refusal = this.gated?.asks(key, ask) ?? (known && 'This step is over already.')
     if (ask.conversationId === this.conversation && isNew && known === undefined) {
@@ -168,6 +152,16 @@ export class Fold {
       if (ended !== undefined) this.tell({ type: 'tool-result', id: ended.call.id, text, isError: denied })
     }
     return this.order.take()
+  }
+
+  /** The child is being stopped: what fails from now on may fail for that. */
+  cut(): void {
+    this.gated?.cut()
+  }
+
+  /** Calls that ended while they were still being decided on: nobody waits for the decision any more. */
+  takeUndecided(): readonly CallPlace[] {
+    return this.gated?.takeUndecided() ?? []
   }
 
   /** What shows that the CLI does not keep to the decisions on its calls. */
@@ -226,6 +220,11 @@ export class Fold {
     this.unpark(undefined)
     this.conversation ??= step.conversationId
     if (step.state === 'unknown') this.tally(this.strange, `state of a "${step.type}" step`)
+    if (this.gated !== undefined && step.tool?.name !== undefined && !TOOL_STEPS.has(step.type)) {
+      // Whatever the CLI calls the step: a tool is named in it.
+      this.tool(step)
+      return
+    }
     switch (step.type) {
       case 'agent_response':
         this.response(step)
@@ -247,7 +246,7 @@ export class Fold {
       // They carry nothing to show: titles, reports of background work, questions that the CLI skipped by itself.
       case 'unknown':
         // A prompt of the CLI's own loses its name on the wire once it was asked about (1.2.16, a public driver; 2026-12-03).
-        if (this.gated?.stateOf(this.keyOf(step)) !== undefined) {
+        if (this.gated?.knows(this.keyOf(step))) {
           this.tool(step)
           return
         }
@@ -394,5 +393,5 @@ export class Fold {
 /** Whether the result says that the call before it, which looked finished, was in truth denied. */
 function deniesCall(result: AgyResult, tool: string): boolean {
   if (result.deniedActions.length === 0) return result.status === 'CANCELED'
-  return result.deniedActions.some(action => ACTION_TOOLS[action]?.includes(tool) ?? true)
+  return result.deniedActions.some(action => ACTION_TOOLS.get(action)?.includes(tool) ?? true)
 }

@@ -33,7 +33,10 @@ export class FrameParser {
       if (line.text !== admitted[next]) return { problem: excerpt(line.text) }
       const value = values[next]
       next += 1
-      return value === undefined ? { problem: excerpt(line.text) } : { value }
+      if (value === undefined) return { problem: excerpt(line.text) }
+      // Brackets are what nesting is made of, so a short line cannot be nested deeply.
+      if (line.text.length > 2 * MAX_DEPTH) prune(value)
+      return { value }
     })
   }
 
@@ -47,6 +50,25 @@ export class FrameParser {
     if (!this.broken) return values
     // Somewhere in the batch is a line that is none: which, they tell one by one.
     return texts.length === 1 ? [undefined] : texts.flatMap(text => this.valuesOf([text]))
+  }
+}
+
+/** Deepest nesting of a frame that is kept; no recorded one has more than 9 levels, and what walks a frame does so by recursion. */
+const MAX_DEPTH = 200
+
+/** Cut off what is nested too deeply, in its place. */
+function prune(frame: unknown): void {
+  let level: object[] = typeof frame === 'object' && frame !== null ? [frame] : []
+  for (let depth = 1; level.length > 0; depth += 1) {
+    const next: object[] = []
+    for (const parent of level) {
+      for (const [key, child] of Object.entries(parent)) {
+        if (typeof child !== 'object' || child === null) continue
+        if (depth < MAX_DEPTH) next.push(child)
+        else (parent as Record<string, unknown>)[key] = '…'
+      }
+    }
+    level = next
   }
 }
 

@@ -29,7 +29,7 @@ export interface Reading {
 
 /** Yields what the child tells, until its result or a breach. */
 export async function* readChild(reading: Reading): AsyncGenerator<EngineEvent> {
-  const { child, gate } = reading
+  const { child, gate, fold } = reading
   const parser = new FrameParser()
   if (gate === undefined) {
     for await (const lines of child.lines) if (yield* take(reading, parser, lines)) return
@@ -41,9 +41,10 @@ export async function* readChild(reading: Reading): AsyncGenerator<EngineEvent> 
     let next = taken.next()
     for (; !next.done; next = taken.next()) {
       hasSettled ||= next.value.type === 'tool-result'
-      yield gate.scrub(next.value)
+      yield next.value
     }
-    const breach = reading.fold.breach ?? (hasSettled ? await gate.tampering() : undefined)
+    for (const place of fold.takeUndecided()) gate.withdraw(place)
+    const breach = fold.breach ?? (hasSettled ? await gate.tampering() : undefined)
     if (breach !== undefined) reading.breached(breach)
     if (breach !== undefined || next.value) return
   }

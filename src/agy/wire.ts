@@ -162,23 +162,29 @@ function result(value: Fields): AgyResult {
 }
 
 /** Members that a recording holds, whether they are read or not. */
-const MEMBERS: Readonly<Record<string, ReadonlySet<string>>> = {
-  init: new Set(['model', 'cwd', 'tools', 'permission_mode', 'expanded_commands', 'agent', 'json_schema']),
-  step_update: new Set([
-    ...['conversation_id', 'step_index', 'state', 'step_type', 'text_delta', 'duration_seconds', 'usage'],
-    ...['tool_name', 'tool_info', 'subagent_info'],
-  ]),
-  result: new Set([
-    ...['conversation_id', 'status', 'response', 'error', 'duration_seconds', 'num_turns', 'usage', 'denied_actions'],
-    ...['structured_output', 'json_schema', 'command'],
-  ]),
-}
+const MEMBERS: ReadonlyMap<string, ReadonlySet<string>> = new Map([
+  ['init', new Set(['model', 'cwd', 'tools', 'permission_mode', 'expanded_commands', 'agent', 'json_schema'])],
+  [
+    'step_update',
+    new Set([
+      ...['conversation_id', 'step_index', 'state', 'step_type', 'text_delta', 'duration_seconds', 'usage'],
+      ...['tool_name', 'tool_info', 'subagent_info'],
+    ]),
+  ],
+  [
+    'result',
+    new Set([
+      ...['conversation_id', 'status', 'response', 'error', 'duration_seconds', 'num_turns', 'usage', 'denied_actions'],
+      ...['structured_output', 'json_schema', 'command'],
+    ]),
+  ],
+])
 
 const NONE: readonly string[] = []
 
 function strangeMembers(top: Fields): readonly string[] {
   const kind = filled(top.event) ?? ''
-  const known = MEMBERS[kind]
+  const known = MEMBERS.get(kind)
   if (known === undefined) return NONE
   let strange = NONE
   for (const member of Object.keys(fields(top[kind]))) {

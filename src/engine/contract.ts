@@ -44,8 +44,10 @@ export interface GatedCall {
   readonly id?: string
   readonly name: string
   readonly kind: ToolKind
-  /** What it would do, whole and in plain words or code: this is what a person decides on. */
+  /** What it would do, in plain words or code: this is what a person decides on. */
   readonly summary: string
+  /** Whether nothing is left out of the summary. */
+  readonly isWhole: boolean
   /** Files that it would write, as it names them. */
   readonly targets: readonly string[]
   /** Aborted when nobody waits for the word any more. */

@@ -25,7 +25,13 @@ export function userGate({ knobs, workspace, dialogs, notice }: GateGround): Gat
   }
 
   const asked = async (call: GatedCall): Promise<Verdict> => {
-    const { name, id, summary, signal } = call
+    const { name, id, kind, summary, isWhole, signal } = call
+    // What stands at the end of a command may be what matters of it.
+    if (kind === 'command' && !isWhole) {
+      return denied(
+        'This command is too long to be shown to the person who would have to decide on it. Put it into a file.',
+      )
+    }
     const outcome = await dialogs.approve(
       { name, reason: `${sentenceOf(call)}\n${summary}`, ...(id !== undefined && { id }) },
       signal,

@@ -13,8 +13,14 @@ const frame = (index: number, state: string, info: object = {}, type = 'tool') =
       step_index: index,
       state,
       step_type: type,
-      ...(type === 'tool' && { tool_info: { name: 'run_command', parameters: { CommandLine: 'ls' }, ...info } }),
+      tool_info: { name: 'run_command', parameters: { CommandLine: 'ls' }, ...info },
     },
+  })
+/** A step of which the CLI tells no more than its state. */
+const nameless = (index: number, state: string) =>
+  decodeFrame({
+    event: 'step_update',
+    step_update: { conversation_id: 'c', step_index: index, state, step_type: 'unknown' },
   })
 const ask = (stepIndex: number, more: Partial<HookAsk> = {}): HookAsk => ({
   conversationId: 'c',
@@ -25,6 +31,9 @@ const ask = (stepIndex: number, more: Partial<HookAsk> = {}): HookAsk => ({
 })
 const ALLOWED: Decision = { kind: 'allowed' }
 const DENIED: Decision = { kind: 'denied', reason: 'no' }
+const FAILED = { error: { message: 'exit status 1' } }
+const RM = { parameters: { CommandLine: 'rm' } }
+const BIG = { name: 'x', args: JSON.parse('{"Id":9007199254740993}') }
 const DENIAL = { error: { message: 'tool call denied by pre-tool hook: no' } }
 
 /** One call after the other: a frame, a call that is asked about, or a decision on it. */
@@ -98,12 +107,7 @@ describe('a denied call has its result at once', () => {
     ],
     [
       'and neither does a nameless frame',
-      [
-        { ask: ask(2) },
-        { decide: ask(2), as: DENIED },
-        frame(2, 'ERROR', {}, 'unknown'),
-        frame(2, 'DONE', {}, 'unknown'),
-      ],
+      [{ ask: ask(2) }, { decide: ask(2), as: DENIED }, nameless(2, 'ERROR'), nameless(2, 'DONE')],
     ],
     [
       'and a late first frame',
@@ -118,14 +122,14 @@ test('an answered question is a success, whatever its frame says', () => {
   const moves = [
     { ask: ask(2) },
     { decide: ask(2), as: { kind: 'answered', text: 'red' } as const },
-    frame(2, 'ERROR', {}, 'unknown'),
+    nameless(2, 'ERROR'),
     frame(2, 'DONE'),
   ]
   expect(play(moves)).toMatchObject({ story: [CARD, '=t1s1-c-tool-2 red'], breach: undefined })
 })
 
 test('a nameless frame ends a call that was allowed', () => {
-  expect(play([{ ask: ask(2) }, { decide: ask(2), as: ALLOWED }, frame(2, 'DONE', {}, 'unknown')])).toMatchObject({
+  expect(play([{ ask: ask(2) }, { decide: ask(2), as: ALLOWED }, nameless(2, 'DONE')])).toMatchObject({
     story: [CARD, '=t1s1-c-tool-2 '],
     breach: undefined,
   })
@@ -197,19 +201,98 @@ describe('the tripwire', () => {
       'another call followed under the same number',
       [{ ask: ask(2) }, { decide: ask(2), as: ALLOWED }, frame(2, 'DONE'), frame(2, 'DONE', { name: 'write_to_file' })],
     ],
-    ['a subagent was started unasked', [frame(2, 'DONE', {}, 'subagent')]],
+    ['a subagent was started unasked', [frame(2, 'DONE', { name: 'invoke_subagent' }, 'subagent')]],
+    [
+      'another command followed under the same number',
+      [
+        { ask: ask(2) },
+        { decide: ask(2), as: ALLOWED },
+        frame(2, 'DONE'),
+        frame(2, 'ACTIVE', RM),
+        frame(2, 'DONE', RM),
+      ],
+    ],
+    [
+      'an unasked command is closed as if it handed over the answer',
+      [frame(2, 'ACTIVE'), frame(2, 'DONE', {}, 'finish')],
+    ],
+    [
+      'an unasked command has a step type of tomorrow',
+      [frame(2, 'ACTIVE', {}, 'command'), frame(2, 'DONE', {}, 'command')],
+    ],
+    ['an unasked command has a step type that says nothing', [frame(2, 'DONE', {}, 'checkpoint')]],
+    ['an unasked command has a nameless step type', [frame(2, 'DONE', {}, 'unknown')]],
+    [
+      'it ran in spite of a denial, under a nameless step type',
+      [{ ask: ask(2) }, { decide: ask(2), as: DENIED }, frame(2, 'DONE', {}, 'unknown')],
+    ],
+    [
+      'it ran in spite of a denial, and failed',
+      [{ ask: ask(2) }, { decide: ask(2), as: DENIED }, frame(2, 'ERROR', FAILED)],
+    ],
+    ['it ran before it was decided on, and failed', [{ ask: ask(2) }, frame(2, 'ERROR', FAILED)]],
+    [
+      'it ran after all when it was denied too late',
+      [{ ask: ask(2) }, frame(2, 'ERROR', DENIAL), { decide: ask(2), as: DENIED }, frame(2, 'DONE')],
+    ],
   ])('is tripped when %s', (_what, moves) => {
     expect(play(moves).breach).toMatchObject({ code: 'AGY_GATE_BYPASSED' })
     expect(play(moves, 'unguarded').breach).toBeUndefined()
   })
 
   test.each([
-    ['the answer is handed over', [frame(2, 'ACTIVE', { name: 'finish' }), frame(2, 'DONE', {}, 'finish')]],
+    [
+      'the answer is handed over',
+      [frame(2, 'ACTIVE', { name: 'finish' }), frame(2, 'DONE', { name: 'finish' }, 'finish')],
+    ],
     ['a read failed by itself', [frame(2, 'ERROR', { name: 'view_file', error: { message: 'none' } })]],
-    ['a question was skipped by the CLI itself', [frame(2, 'DONE', {}, 'unknown')]],
+    ['a question was skipped by the CLI itself', [nameless(2, 'DONE')]],
+    [
+      "the CLI's own rules denied it",
+      [
+        frame(2, 'ERROR', {
+          error: { message: 'permission check failed for write_file "/a": user denied permission' },
+        }),
+      ],
+    ],
+    [
+      'it was cut off with the run',
+      [frame(2, 'ACTIVE'), frame(2, 'ERROR', { error: { message: 'context canceled' } })],
+    ],
+    [
+      'a number is a text, and too large to be exact',
+      [
+        { ask: ask(2, BIG) },
+        { decide: ask(2, BIG), as: ALLOWED },
+        frame(2, 'DONE', { name: 'x', parameters: { Id: '9007199254740993' } }),
+      ],
+    ],
   ])('is not tripped when %s', (_what, moves) => {
     expect(play(moves).breach).toBeUndefined()
   })
+})
+
+test('once the run is being stopped, a failure says nothing', () => {
+  const fold = new Fold('t1s1', 'guarded')
+  fold.push(frame(2, 'ACTIVE'))
+  fold.cut()
+  fold.push(frame(2, 'ERROR', FAILED))
+  expect(fold.breach).toBeUndefined()
+  fold.push(frame(3, 'DONE'))
+  expect(fold.breach).toBeDefined()
+})
+
+test('a call that ends while it is being decided on is named once', () => {
+  const fold = new Fold('t1s1', 'guarded')
+  fold.ask(ask(2))
+  fold.push(frame(2, 'ERROR', DENIAL))
+  expect(fold.takeUndecided()).toEqual([{ conversationId: 'c', stepIndex: 2 }])
+  expect(fold.takeUndecided()).toEqual([])
+})
+
+test('a subagent may ask about the same call as the one that waits', () => {
+  const theirs = ask(5, { conversationId: 'd', args: { CommandLine: 'ls' } })
+  expect(play([frame(2, 'ACTIVE'), { ask: theirs }]).refusals).toEqual([undefined])
 })
 
 test('a call of a subagent has no card, and its number is not that of the run', () => {

@@ -1,5 +1,5 @@
 /** dsh decides on the calls of a hosted run: real services, a real child that asks by its real hook before each call. */
-import { readFileSync, symlinkSync } from 'node:fs'
+import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setSandboxMode } from '@deepseek-ai/dsh-sandbox-policy'
 import { type ApprovalOutcome, setApprovalPolicy } from '@deepseek-ai/dsh-user-approval'
@@ -139,6 +139,45 @@ describe('a person decides', () => {
     expect(calls).toMatchObject([{ failed: true }])
     expect(audit).toMatchObject([{ outcome: 'cancelled' }])
     expect(end).toEqual({ kind: 'completed' })
+  })
+
+  test('a call that ends by itself, and a run that ends, close the dialog', async () => {
+    const dialogs: (AbortSignal | undefined)[] = []
+    const [first, second] = [join(privateFolder(), 'asked'), join(privateFolder(), 'asked')]
+    const result = { event: 'result', result: { status: 'SUCCESS', response: 'done' } }
+    const error = 'tool call denied by pre-tool hook: no patience'
+    const { audit, end } = await runOf(
+      [
+        { tools: [command('ls', { hook: 'hasty', until: first, error })] },
+        { tools: [command('pwd', { hook: 'hasty', until: second, silent: true })] },
+        { line: JSON.stringify(result) },
+        { wait: 'signal' },
+      ],
+      {
+        approves: ({ signal, reason }) => {
+          dialogs.push(signal)
+          writeFileSync(reason?.includes('pwd') ? second : first, '')
+          return new Promise(() => {})
+        },
+      },
+    )
+    expect(dialogs.map(signal => signal?.aborted)).toEqual([true, true])
+    expect(audit.map(({ outcome }) => outcome)).toEqual(['cancelled', 'cancelled'])
+    expect(end).toEqual({ kind: 'completed' })
+  })
+
+  test('a command that is too long to be shown is denied without asking', async () => {
+    const { host, calls } = await runOf(
+      [{ tools: [command(`echo ${'x'.repeat(70_000)}; rm -r .`)] }],
+      always('allowed-once'),
+    )
+    expect(host.asked).toEqual([])
+    expect(calls[0]?.text).toContain('too long to be shown')
+  })
+
+  test('nothing is hidden in the name of a tool', async () => {
+    const { host } = await runOf([{ tools: [{ name: 'view\u202e\nfile', args: {} }] }], always('rejected'))
+    expect(host.asked[0]?.reason).toContain('view\\u{202e} ⏎\nfile')
   })
 
   test('a host that goes down in mid-question closes the dialog and leaves no child', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { privateFolder } from '../support/folders.ts'
 import { always, callsOf, command, DONE, gatedHost, runOf } from '../support/gated.ts'
-import { expectValidLog, lastTurnEnd, say } from '../support/host.ts'
+import { expectValidLog, lastTurnEnd, say, shownText } from '../support/host.ts'
 
 const failedWith = (code: string, message: string | RegExp = '') => ({
   kind: 'error',
@@ -53,6 +53,30 @@ describe('the tripwire', () => {
   ])('lies still for %s', async (_what, call) => {
     const { end } = await runOf([{ tools: [{ ...call, hook: 'none' }] }], always('rejected'))
     expect(end).toEqual({ kind: 'completed' })
+  })
+
+  test.each([
+    ['a stall', { wait: 'signal' }, 'AGY_STALLED'],
+    ["the CLI's own time limit", { stderr: 'Error: print timeout after 5m0s\n' }, 'AGY_PRINT_TIMEOUT'],
+  ])('lies still for a call that is cut off by %s, which is named instead', async (_what, action, code) => {
+    const step = (state: string, info: object) => ({
+      line: JSON.stringify({
+        event: 'step_update',
+        step_update: {
+          conversation_id: 'odd',
+          step_index: 2,
+          state,
+          step_type: 'tool',
+          tool_info: { ...command('x'), ...info },
+        },
+      }),
+    })
+    const { end } = await runOf(
+      [step('ACTIVE', {}), action, step('ERROR', { error: { message: 'context canceled' } }), { exit: 1 }],
+      always('rejected'),
+      { stallMs: 800, toolStallMs: 800 },
+    )
+    expect(end).toMatchObject(failedWith(code))
   })
 
   test('lies still where everything is allowed', async () => {
@@ -208,6 +232,18 @@ describe('the private files', () => {
     const log = JSON.stringify(agent.session.events)
     expect(log).toContain('DSH_AGY_HOOK_TOKEN=<token of this run>')
     expect(log).not.toMatch(/DSH_AGY_HOOK_TOKEN=[0-9a-f]{64}/)
+  })
+
+  test('is not in the name of a tool either', async () => {
+    const { agent, host } = await runOf([{ tools: [{ name: 'mcp_{token}', args: {} }] }], always('rejected'))
+    expect(host.asked).toHaveLength(1)
+    expect(JSON.stringify(agent.session.events)).not.toMatch(/[0-9a-f]{64}/)
+  })
+
+  test.each([1, 30, 63])('is not in the answer either, when it is told in two pieces (%s)', async at => {
+    const { agent } = await runOf([{ spell: at }], always('rejected'))
+    expect(shownText(agent.session)).toContain('it is <token of this run>, so')
+    expect(JSON.stringify(agent.session.events)).not.toMatch(/[0-9a-f]{60}/)
   })
 
   test('is not in the question either, when the model has read it', async () => {

@@ -4,6 +4,7 @@
  * The frame of a call comes 0.05 to 0.1 s before the hook is asked (two public drivers, 1.2.16; 2026-12-03), but either order is
  * taken. A call that goes through unasked, or in spite of a denial, is a breach.
  */
+import { createHash } from 'node:crypto'
 import type { AgyStep, AgyTool } from '../wire.ts'
 import type { HookAsk } from './ask.ts'
 import { kindOf } from './tools.ts'
@@ -14,13 +15,18 @@ export interface Breach {
   readonly message: string
 }
 
-type State = 'asked' | 'allowed' | 'denied' | 'answered' | 'ended'
+/** A call by the two numbers that the hook names it by. */
+export type CallPlace = Pick<HookAsk, 'conversationId' | 'stepIndex'>
+
+type Verdict = 'pending' | 'allowed' | 'denied' | 'answered'
 
 interface AskedCall {
+  readonly place: CallPlace
   readonly name: string
-  /** Forgotten when the call is over: they may hold whole files. */
-  args: HookAsk['args']
-  state: State
+  readonly args: unknown
+  verdict: Verdict
+  /** A frame has told its end. */
+  isOver: boolean
 }
 
 /** A call that its frame has told, and that the hook has not been asked about. */
@@ -29,14 +35,20 @@ interface HeldCall {
   readonly tool: AgyTool
 }
 
-/** Errors of calls that the CLI gave up before it asked anybody (recordings of 1.1.18; another hook's denial: probe 32). */
-const NEVER_STARTED = /^(?:declaring permissions: |tool call denied by pre-tool hook)/
+/**
+ * Errors of calls that were not started: refused by the CLI before it asks anybody, denied by a hook or by the CLI itself, or cut
+ * off with the whole run (recordings of 1.1.8 to 1.3.1, see probes 05, 13, 20 and 32).
+ */
+const NEVER_STARTED =
+  /^(?:declaring permissions: |tool call denied by pre-tool hook|permission check failed |context canceled|interrupted$)/
 
 /** Keeps the calls of one run, by the identity of their step. */
 export class GatedCalls {
   private readonly asked = new Map<string, AskedCall>()
   private readonly held = new Map<string, HeldCall>()
   private readonly isGuarded: boolean
+  private undecided: CallPlace[] = []
+  private isCut = false
   private found: Breach | undefined
 
   /** @param isGuarded - whether a call that nobody allowed is a breach. */
@@ -49,6 +61,11 @@ export class GatedCalls {
     return this.found
   }
 
+  /** The run is being stopped: a failure says no more whether its call was started. */
+  cut(): void {
+    this.isCut = true
+  }
+
   /** Whether a call waits for the hook. */
   get isHolding(): boolean {
     return this.held.size > 0
@@ -59,8 +76,9 @@ export class GatedCalls {
     return this.held.has(step)
   }
 
-  stateOf(step: string): State | undefined {
-    return this.asked.get(step)?.state
+  /** Whether this call was asked about. */
+  knows(step: string): boolean {
+    return this.asked.has(step)
   }
 
   /**
@@ -75,7 +93,7 @@ export class GatedCalls {
       return true
     }
     this.compare(asked, tool)
-    return asked.state !== 'asked' && asked.state !== 'allowed'
+    return asked.isOver || asked.verdict === 'denied' || asked.verdict === 'answered'
   }
 
   /**
@@ -85,30 +103,23 @@ export class GatedCalls {
    */
   ends(step: string, frame: AgyStep): boolean {
     const tool = frame.tool ?? {}
-    const failed = frame.state === 'ERROR' || tool.error !== undefined
     const asked = this.asked.get(step)
     if (asked === undefined) {
-      const name = tool.name ?? this.held.get(step)?.tool.name ?? 'unknown'
+      const name = tool.name ?? this.held.get(step)?.tool.name
       this.held.delete(step)
-      if (!mayEndUnasked(name, frame, failed)) this.breached(`"${name}" ran although nobody was asked about it`)
+      if (!this.mayEndUnasked(name, frame))
+        this.breached(`"${name ?? 'a tool'}" ran although nobody was asked about it`)
       return false
     }
     this.compare(asked, tool)
-    switch (asked.state) {
-      case 'asked':
-        if (!failed) this.breached(`"${asked.name}" ran before anybody had decided on it`)
-        settle(asked, 'ended')
-        return false
-      case 'allowed':
-        settle(asked, 'ended')
-        return false
-      case 'denied':
-        if (!failed && frame.type !== 'unknown') this.breached(`"${asked.name}" ran although it was denied`)
-        return true
-      case 'answered':
-      case 'ended':
-        return true
-    }
+    // A prompt of the CLI's own has nameless frames once it was asked about, and says nothing of what it did.
+    const ran = this.hasRun(frame) && (tool.name !== undefined || frame.type !== 'unknown')
+    if (ran && asked.verdict === 'pending') this.breached(`"${asked.name}" ran before anybody had decided on it`)
+    if (ran && asked.verdict === 'denied') this.breached(`"${asked.name}" ran although it was denied`)
+    const isTold = asked.isOver || asked.verdict === 'denied' || asked.verdict === 'answered'
+    if (!asked.isOver && asked.verdict === 'pending') this.undecided.push(asked.place)
+    asked.isOver = true
+    return isTold
   }
 
   /**
@@ -116,25 +127,37 @@ export class GatedCalls {
    *
    * @returns why it must be denied whatever the rules say.
    */
-  asks(step: string, { name, args }: HookAsk): string | undefined {
+  asks(step: string, { conversationId, stepIndex, name, args }: HookAsk): string | undefined {
     if (this.asked.has(step)) return 'This step was asked about before; one step is one call.'
     const held = this.held.get(step)
     this.held.delete(step)
-    const asked: AskedCall = { name, args, state: 'asked' }
-    this.asked.set(step, asked)
-    if (held !== undefined && !agrees(held.tool, asked))
-      return 'The CLI tells its host about another call than its hook.'
-    if (held === undefined && [...this.held.values()].some(({ tool }) => tool.name === name && agrees(tool, asked))) {
-      return 'The CLI tells its host another number of this step than its hook.'
+    const asked: AskedCall = {
+      place: { conversationId, stepIndex },
+      name,
+      args: compact(args),
+      verdict: 'pending',
+      isOver: false,
     }
-    return undefined
+    this.asked.set(step, asked)
+    if (held !== undefined) {
+      return agrees(held.tool, asked) ? undefined : 'The CLI tells its host about another call than its hook.'
+    }
+    const looksAlike = [...this.held].some(
+      ([other, { tool }]) => ofOneConversation(other, step) && tool.name === name && agrees(tool, asked),
+    )
+    return looksAlike ? 'The CLI tells its host another number of this step than its hook.' : undefined
   }
 
-  decided(step: string, state: 'allowed' | 'denied' | 'answered'): void {
+  decided(step: string, verdict: Exclude<Verdict, 'pending'>): void {
     const asked = this.asked.get(step)
-    if (asked?.state !== 'asked') return
-    if (state === 'allowed') asked.state = state
-    else settle(asked, state)
+    if (asked?.verdict === 'pending') asked.verdict = verdict
+  }
+
+  /** Calls that ended while they were still being decided on, each told once. */
+  takeUndecided(): readonly CallPlace[] {
+    const { undecided } = this
+    if (undecided.length > 0) this.undecided = []
+    return undecided
   }
 
   /** Calls that were told and never asked about; the run is over. */
@@ -144,8 +167,24 @@ export class GatedCalls {
     return held
   }
 
+  /** Whether the end of a call shows that it was started. */
+  private hasRun({ state, tool }: AgyStep): boolean {
+    if (state !== 'ERROR' && tool?.error === undefined) return true
+    // A nameless failure tells nothing.
+    return tool?.name !== undefined && !this.isCut && !NEVER_STARTED.test(tool.error ?? '')
+  }
+
+  /** What cannot have done anything, or was never started, needs nobody's word. */
+  private mayEndUnasked(name: string | undefined, frame: AgyStep): boolean {
+    if (name === 'finish' || (name === undefined && frame.type === 'finish')) return true
+    const failed = frame.state === 'ERROR' || frame.tool?.error !== undefined
+    if (!failed) return false
+    return this.isCut || (name !== undefined && kindOf(name) === 'read') || NEVER_STARTED.test(frame.tool?.error ?? '')
+  }
+
   private compare(asked: AskedCall, tool: AgyTool): void {
-    if ((asked.state === 'allowed' || asked.state === 'ended') && !agrees(tool, asked)) {
+    const counts = asked.isOver || asked.verdict === 'allowed'
+    if (counts && !agrees(tool, asked)) {
       this.breached(`another call ran than "${asked.name}", which had been asked about`)
     }
   }
@@ -159,20 +198,24 @@ export class GatedCalls {
   }
 }
 
-function settle(asked: AskedCall, state: State): void {
-  asked.state = state
-  asked.args = {}
-}
-
-/** What cannot have done anything, or was never started, needs nobody's word. */
-function mayEndUnasked(name: string, { type, tool }: AgyStep, failed: boolean): boolean {
-  if (type === 'finish' || name === 'finish') return true
-  return failed && (kindOf(name) === 'read' || NEVER_STARTED.test(tool?.error ?? ''))
-}
+const ofOneConversation = (a: string, b: string): boolean =>
+  a.slice(0, a.lastIndexOf('#')) === b.slice(0, b.lastIndexOf('#'))
 
 /** Frames leave out some arguments; what both tell has to be the same. */
-function agrees({ name, parameters = {} }: AgyTool, asked: { readonly name: string; readonly args: unknown }): boolean {
-  return (name === undefined || name === asked.name) && isPartOf(parameters, asked.args)
+function agrees({ name, parameters = {} }: AgyTool, asked: Pick<AskedCall, 'name' | 'args'>): boolean {
+  return (name === undefined || name === asked.name) && isPartOf(compact(parameters), asked.args)
+}
+
+/** Texts of calls are kept up to this length, in characters; a longer one, such as a whole file, by its digest. */
+const KEPT = 256
+
+function compact(value: unknown): unknown {
+  if (typeof value === 'string') {
+    return value.length <= KEPT ? value : `sha256 ${createHash('sha256').update(value).digest('hex')}`
+  }
+  if (Array.isArray(value)) return value.map(compact)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, compact(inner)]))
 }
 
 function isPartOf(part: unknown, whole: unknown): boolean {
@@ -184,6 +227,7 @@ function isPartOf(part: unknown, whole: unknown): boolean {
     const other = whole as Readonly<Record<string, unknown>>
     return Object.entries(part).every(([key, value]) => !Object.hasOwn(other, key) || isPartOf(value, other[key]))
   }
-  // A 64-bit number may be a text in one of the two.
-  return String(part) === String(whole)
+  // A 64-bit number may be a text in one of the two, and is rounded in the other.
+  if (typeof part === 'number' || typeof whole === 'number') return Number(part) === Number(whole)
+  return part === whole
 }

@@ -3,7 +3,7 @@
  * 1.2.16; the command exists since 1.1.12; 2026-12-03). A file that the CLI could not read is simply not listed, with exit 0.
  */
 import { homedir } from 'node:os'
-import { isAbsolute, join, relative, resolve } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { EVERY_TOOL, HOOK_NAME, type HookSpec } from './files.ts'
 
 /** One hook that the CLI would run. */
@@ -90,7 +90,7 @@ export function othersOf(hooks: readonly ListedHook[]): readonly ListedHook[] {
 /** Whether a hook comes from a folder. */
 export function comesFrom(hook: ListedHook, folder: string): boolean {
   const inside = relative(folder, sourcePath(hook))
-  return inside !== '' && !inside.startsWith('..') && !isAbsolute(inside)
+  return inside !== '' && inside.split(sep)[0] !== '..' && !isAbsolute(inside)
 }
 
 /** The CLI may write the home folder as `~`. */

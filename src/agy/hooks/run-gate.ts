@@ -5,15 +5,16 @@
  * asked about it, and its denial before the CLI hears of it.
  */
 import { realpath } from 'node:fs/promises'
-import type { Answer, EngineEvent, Gate, Outcome, Question } from '../../engine/contract.ts'
+import type { Answer, Gate, Outcome, Question } from '../../engine/contract.ts'
 import type { Decision } from '../fold.ts'
 import { deny, type HookAnswer, type HookAsk } from './ask.ts'
 import { HookFolder, type HookSpec, hookEnvironment } from './files.ts'
-import type { Breach } from './gated-calls.ts'
+import type { Breach, CallPlace } from './gated-calls.ts'
 import type { Proof } from './proof.ts'
 import { questionsOf, tellAnswer } from './questions.ts'
+import { Scrubber, withoutSecret } from './scrubber.ts'
 import { HookServer } from './server.ts'
-import { kindOf, QUESTION_TOOL, summaryOf, targetsOf } from './tools.ts'
+import { kindOf, QUESTION_TOOL, summaryOf, targetsOf, visible } from './tools.ts'
 
 /** What the reader of the run has to take up, in this order. */
 export type GateInput =
@@ -54,6 +55,8 @@ export class RunGate {
   private readonly server: HookServer
   private readonly ending = new AbortController()
   private readonly pending = new Set<Promise<void>>()
+  /** Stops the decisions that are under way. */
+  private readonly open = new Map<string, AbortController>()
   private readonly unanswered = new Set<(word: HookAnswer) => void>()
   /** What was asked before anybody took it up. */
   private readonly early: GateInput[] = []
@@ -99,11 +102,19 @@ export class RunGate {
     return (await this.files.isIntact()) ? undefined : TAMPERED
   }
 
+  /** A call is over before it was decided on: its dialog has no use any more. */
+  withdraw(place: CallPlace): void {
+    this.open.get(keyOf(place))?.abort()
+  }
+
   /** What is shown or stored without the run's token, which the environment of the model's commands holds. */
-  scrub<T extends EngineEvent | Outcome | string | readonly Question[]>(value: T): T {
-    const text = JSON.stringify(value)
-    if (!text.includes(this.server.token)) return value
-    return JSON.parse(text.replaceAll(this.server.token, '<token of this run>')) as T
+  scrub<T extends Outcome | string | readonly Question[]>(value: T): T {
+    return withoutSecret(value, this.server.token)
+  }
+
+  /** The events of the run without its token. */
+  newScrubber(): Scrubber {
+    return new Scrubber(this.server.token)
   }
 
   /** Close open dialogs, deny what is not decided, and listen no more. Safe to call more than once. */
@@ -138,20 +149,28 @@ export class RunGate {
   }
 
   private consider(ask: HookAsk, id: string | undefined, gone: AbortSignal, answer: (word: HookAnswer) => void): void {
-    const signal = AbortSignal.any([this.ending.signal, gone, AbortSignal.timeout(this.options.limitMs)])
+    const key = keyOf(ask)
+    const over = new AbortController()
+    this.open.set(key, over)
+    const signal = AbortSignal.any([this.ending.signal, gone, over.signal, AbortSignal.timeout(this.options.limitMs)])
     const questions = ask.name === QUESTION_TOOL ? this.scrub(questionsOf(ask.args)) : []
     const deciding = (questions.length > 0 ? this.question(questions, signal) : this.call(ask, id, signal))
       .catch((error: unknown) => denied(`The host could not decide: ${error instanceof Error ? error.message : error}`))
       .then(({ decision, word }) => this.take({ kind: 'decided', ask, decision, tell: () => answer(word) }))
     this.pending.add(deciding)
-    void deciding.then(() => this.pending.delete(deciding))
+    void deciding.then(() => {
+      this.pending.delete(deciding)
+      this.open.delete(key)
+    })
   }
 
   private async call({ name, args }: HookAsk, id: string | undefined, signal: AbortSignal): Promise<Decided> {
+    const { text: summary, isWhole } = summaryOf(args)
     const verdict = await this.options.gate.decide({
-      name,
+      name: this.scrub(visible(name)),
       kind: kindOf(name),
-      summary: this.scrub(summaryOf(args)),
+      summary: this.scrub(summary),
+      isWhole,
       targets: targetsOf(name, args),
       signal,
       ...(id !== undefined && { id }),
@@ -171,6 +190,8 @@ interface Decided {
   readonly decision: Decision
   readonly word: HookAnswer
 }
+
+const keyOf = ({ conversationId, stepIndex }: CallPlace): string => `${conversationId}#${stepIndex}`
 
 const denied = (reason: string): Decided => ({ decision: { kind: 'denied', reason }, word: deny(reason) })
 

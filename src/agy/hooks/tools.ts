@@ -51,19 +51,26 @@ export function targetsOf(name: string, args: Args): readonly string[] {
 }
 
 /** Most of a call that is shown in a dialog, in characters. */
-const SHOWN = 16_000
+const SHOWN = 64 * 1024
+
+/** What a person is shown of a call. */
+export interface Summary {
+  readonly text: string
+  /** Whether nothing is left out of it. */
+  readonly isWhole: boolean
+}
 
 /** What says most of a call stands first. */
 const FIRST = ['CommandLine', 'TargetFile', 'AbsolutePath', 'Url', 'ServerName', 'ToolName']
 
 /** All that a call says of itself, for the person who decides on it. */
-export function summaryOf(args: Args): string {
+export function summaryOf(args: Args): Summary {
   const keys = Object.keys(args).sort((a, b) => rank(a) - rank(b))
   const told = keys.map(key => (key === 'CommandLine' ? worded(args[key]) : `${key}: ${worded(args[key])}`))
-  const plain = told.map(visible).join(' ·\n')
-  return plain.length <= SHOWN
-    ? plain
-    : `${plain.slice(0, SHOWN)}\n… and ${plain.length - SHOWN} more characters that are not shown.`
+  const text = told.map(visible).join(' ·\n')
+  const more = text.length - SHOWN
+  if (more <= 0) return { text, isWhole: true }
+  return { text: `${text.slice(0, SHOWN)}\n… and ${more} more characters that are not shown.`, isWhole: false }
 }
 
 function rank(key: string): number {
@@ -73,13 +80,20 @@ function rank(key: string): number {
 
 const worded = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
 
+/** Characters that are not seen, look like a space, or turn the order of others round. */
+const UNSEEN = /[\p{C}\p{Default_Ignorable_Code_Point}\p{Zl}\p{Zp}\p{Zs}\u2800]/gu
+
 /**
- * Characters that are not seen, or that turn the order of others round, could make a call look like another one; so could a line
- * break, where the dialog shows it as a space.
+ * A text in which nothing is hidden: unseen characters could make a call look like another one, and so could a line break, where
+ * the dialog shows it as a space.
  */
-function visible(text: string): string {
+export function visible(text: string): string {
   return text
-    .replace(/[^\P{C}\n\t]/gu, character => `\\u{${character.codePointAt(0)?.toString(16)}}`)
+    .replace(UNSEEN, character =>
+      character === ' ' || character === '\n' || character === '\t'
+        ? character
+        : `\\u{${character.codePointAt(0)?.toString(16)}}`,
+    )
     .replaceAll('\n', ' ⏎\n')
 }
 

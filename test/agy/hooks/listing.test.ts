@@ -81,5 +81,7 @@ describe('the hooks of others', () => {
     expect(inside && comesFrom(inside, '/w')).toBe(true)
     expect(inside && comesFrom(inside, '/w/.agents/hooks.json')).toBe(false)
     expect(inside && comesFrom(inside, '/w/.ag')).toBe(false)
+    const [dotted] = listed({ ...theirs, source: '/w/..x/hooks.json' })
+    expect(dotted && comesFrom(dotted, '/w')).toBe(true)
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { questionsOf, tellAnswer } from '../../../src/agy/hooks/questions.ts'
-import { kindOf, summaryOf, targetsOf } from '../../../src/agy/hooks/tools.ts'
+import { kindOf, summaryOf, targetsOf, visible } from '../../../src/agy/hooks/tools.ts'
 import { probeNames, readProbe } from '../../support/probes.ts'
 
 /** Every name that a recording lists among the CLI's tools. */
@@ -56,21 +56,46 @@ test('what would be written is told by its known name alone', () => {
 
 describe('what a person is shown', () => {
   test('begins with what says most, and leaves nothing out', () => {
-    expect(summaryOf({ Blocking: true, Cwd: '/w', CommandLine: 'a && b' })).toBe('a && b ·\nBlocking: true ·\nCwd: /w')
-    expect(summaryOf({ Arguments: { a: 1 }, ToolName: 't', ServerName: 's' })).toBe(
+    expect(summaryOf({ Blocking: true, Cwd: '/w', CommandLine: 'a && b' }).text).toBe(
+      'a && b ·\nBlocking: true ·\nCwd: /w',
+    )
+    expect(summaryOf({ Arguments: { a: 1 }, ToolName: 't', ServerName: 's' }).text).toBe(
       'ServerName: s ·\nToolName: t ·\nArguments: {"a":1}',
     )
   })
 
   test('has no character that hides another', () => {
-    expect(summaryOf({ CommandLine: 'ls \u202egnp.exe\u200b\u0007' })).toBe('ls \\u{202e}gnp.exe\\u{200b}\\u{7}')
-    expect(summaryOf({ CommandLine: 'ls\nrm -r .' })).toBe('ls ⏎\nrm -r .')
+    expect(summaryOf({ CommandLine: 'ls \u202egnp.exe\u200b\u0007' }).text).toBe('ls \\u{202e}gnp.exe\\u{200b}\\u{7}')
+    expect(summaryOf({ CommandLine: 'ls\nrm -r .' }).text).toBe('ls ⏎\nrm -r .')
   })
 
   test('says when it is cut', () => {
-    expect(summaryOf({ CommandLine: 'x'.repeat(16_005) })).toMatch(
-      /^x{16000}\n… and 5 more characters that are not shown\.$/,
-    )
+    expect(summaryOf({ CommandLine: 'x' }).isWhole).toBe(true)
+    const { text, isWhole } = summaryOf({ CommandLine: 'x'.repeat(65_541) })
+    expect(text).toMatch(/^x{65536}\n… and 5 more characters that are not shown\.$/)
+    expect(isWhole).toBe(false)
+  })
+
+  test.each([
+    '\u2028',
+    '\u2029',
+    '\u3164',
+    '\u115f',
+    '\u034f',
+    '\ufe0f',
+    '\u00a0',
+    '\u2800',
+    '\u202e',
+    '\u200d',
+    '\u0000',
+    '\ud800',
+  ])('has no %j', character => {
+    const code = character.codePointAt(0)?.toString(16)
+    expect(visible(`a${character}b c`)).toBe(`a\\u{${code}}b c`)
+  })
+
+  test('keeps what is seen', () => {
+    expect(visible('日本 é 😀\tx')).toBe('日本 é 😀\tx')
   })
 })
 
