@@ -1,5 +1,5 @@
 /** The README names what the code has: codes, configuration keys, commands. */
-import { readdirSync, readFileSync } from 'node:fs'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { EngineSchema } from '../src/config.ts'
@@ -37,4 +37,10 @@ describe('the README names', () => {
   test.each(scripts.filter(name => !['build', 'format', 'test', 'start'].includes(name)))('npm run %s', name => {
     expect(README).toContain(`npm run ${name}`)
   })
+})
+
+test('each test that SECURITY.md points at is there', () => {
+  const named = readFileSync(join(ROOT, 'SECURITY.md'), 'utf8').match(/(?<=`)test\/[\w/.-]+(?=`)/g) ?? []
+  expect(named.length).toBeGreaterThan(15)
+  expect(named.filter(file => !existsSync(join(ROOT, file)))).toEqual([])
 })
