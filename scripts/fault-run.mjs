@@ -17,7 +17,7 @@ import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import { readLog } from '../lib/cli/log-file.js'
 import { checkLog } from '../lib/cli/log-rules.js'
-import { hostEnv, STAND_IN } from './private-host.mjs'
+import { copyHome, hostEnv, STAND_IN } from './private-host.mjs'
 import { ROOT } from './setup.mjs'
 
 export const FAULTS = join(ROOT, 'probes', 'faults')
@@ -71,7 +71,8 @@ export async function runFault(name, home, scenario = readFault(name)) {
   writeFileSync(scenarioFile, JSON.stringify(scenario))
   writeFileSync(overlay, JSON.stringify(rowsOf(scenario, { place, cwd, report, scenarioFile, folder })))
 
-  const env = { ...hostEnv(home), ...scenario.env, HOME: place.home, TMPDIR: place.tmp, AGY_FAULT_MARKER: marker }
+  const own = copyHome(home, join(folder, 'dsh'))
+  const env = { ...hostEnv(own), ...scenario.env, HOME: place.home, TMPDIR: place.tmp, AGY_FAULT_MARKER: marker }
   const start = () =>
     execa('dsh', ['--profile', 'headless', '--patch', overlay], {
       cwd,
@@ -212,6 +213,9 @@ function compare(row, { expect }, run) {
   if (row.processes > 0) problems.push(`${row.processes} processes left`)
   if (row.files.length > 0) problems.push(`files left: ${row.files.join(', ')}`)
   if (run.timedOut) problems.push(`dsh did not end in ${LIMIT_MS / 1000} s`)
-  if (problems.length > 0 && run.stderr !== '') problems.push(`dsh said: ${run.stderr.slice(-600)}`)
+  // The cause of a failed boot stands before its long stack.
+  if (problems.length > 0 && run.stderr !== '') problems.push(`dsh said: ${excerpt(run.stderr)}`)
   return problems
 }
+
+const excerpt = text => (text.length <= 4000 ? text : `${text.slice(0, 3000)} … ${text.slice(-1000)}`)

@@ -1,5 +1,5 @@
 /** A real dsh in a home of its own, with this package installed into a profile the way a user does it. */
-import { existsSync, mkdirSync, readdirSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync } from 'node:fs'
 import { delimiter, isAbsolute, join } from 'node:path'
 import { findExecutable } from '../lib/agy/executable.js'
 import { digest, filesUnder, must, once, projectEnv, ROOT } from './setup.mjs'
@@ -97,4 +97,15 @@ export function logOf(home, sessionId) {
     if (existsSync(file)) return file
   }
   return undefined
+}
+
+/**
+ * A home of one dsh alone: each start writes its profile's files anew, and another start would read them half written.
+ *
+ * @param {string} home where the package is installed.
+ * @param {string} copy that does not exist yet.
+ */
+export function copyHome(home, copy) {
+  cpSync(home, copy, { recursive: true, verbatimSymlinks: true })
+  return copy
 }

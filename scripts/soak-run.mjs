@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import { FAULTS, faultNames, readFault } from './fault-run.mjs'
-import { hostEnv, STAND_IN } from './private-host.mjs'
+import { copyHome, hostEnv, STAND_IN } from './private-host.mjs'
 import { ROOT } from './setup.mjs'
 
 /** Scenarios of the child alone, without floods that would measure the disk. */
@@ -70,7 +70,12 @@ export async function runSoak(home, { seconds, sessions, everySeconds = 30 }) {
   writeFileSync(overlay, JSON.stringify(rows))
   const { exitCode, stderr } = await execa('dsh', ['--profile', 'headless', '--patch', overlay], {
     cwd,
-    env: { ...hostEnv(home), TMPDIR: temporary, AGY_SOAK_MARKER: marker, NODE_OPTIONS: '--expose-gc' },
+    env: {
+      ...hostEnv(copyHome(home, join(folder, 'dsh'))),
+      TMPDIR: temporary,
+      AGY_SOAK_MARKER: marker,
+      NODE_OPTIONS: '--expose-gc',
+    },
     reject: false,
     stdin: 'ignore',
     stdout: ['pipe', 'inherit'],

@@ -1,8 +1,9 @@
 /** The commands of the README, one after the other on one private host, as a newcomer gives them. */
-import { cpSync } from 'node:fs'
+
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { expect, onTestFinished, test } from 'vitest'
+import { copyHome } from '../../scripts/private-host.mjs'
 import { privateFolder } from '../support/folders.ts'
 import { TEMPLATE_HOME } from '../support/global-setup.ts'
 
@@ -10,7 +11,7 @@ const ROOT = join(import.meta.dirname, '..', '..')
 
 test('npm start, a resume, npm run web, and a resume again', async () => {
   const folder = privateFolder()
-  cpSync(TEMPLATE_HOME, join(folder, 'home'), { recursive: true, verbatimSymlinks: true })
+  copyHome(TEMPLATE_HOME, join(folder, 'home'))
   const script = (name: string, ...args: string[]) =>
     execa(process.execPath, [join(ROOT, 'scripts', name), ...args], {
       cwd: ROOT,

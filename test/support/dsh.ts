@@ -1,11 +1,11 @@
 /** The real `dsh`, spawned as a user spawns it, in a home of its own with the packed package installed. */
-import { cpSync, existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import { expect, onTestFinished } from 'vitest'
-import { hostEnv, readableLogs } from '../../scripts/private-host.mjs'
+import { copyHome, hostEnv, readableLogs } from '../../scripts/private-host.mjs'
 import { readLog } from '../../src/cli/log-file.ts'
 import { checkLog, type LogEvent } from '../../src/cli/log-rules.ts'
 import { privateFolder, STAND_IN } from './folders.ts'
@@ -42,7 +42,7 @@ export interface DshHome {
 export function dshHome(): DshHome {
   const folder = privateFolder()
   const home = join(folder, 'home')
-  cpSync(TEMPLATE_HOME, home, { recursive: true, verbatimSymlinks: true })
+  copyHome(TEMPLATE_HOME, home)
   const cwd = privateFolder()
   const echo = join(folder, 'received.jsonl')
   let overlays = 0
