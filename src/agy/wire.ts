@@ -5,6 +5,7 @@
  * `unknown` so that somebody can count it. No policy lives here. The frame facts come from the recordings in `probes/`
  * (CLI versions 1.1.8 to 1.3.2).
  */
+import { type Fields, fields, isFields } from './fields.ts'
 
 /**
  * Token counts as the CLI words them: cache reads are disjoint from the input, thinking is part of the output. Results
@@ -65,15 +66,8 @@ type AgyKnownEvent =
   | { readonly kind: 'command-result'; readonly name: string; readonly data: unknown }
   | { readonly kind: 'unknown'; readonly event: string }
 
-type Fields = Readonly<Record<string, unknown>>
-
 /** While it is put together: an ill-typed member counts as missing, and a missing one is left out. */
 type Writable<T> = { -readonly [K in keyof T]: T[K] }
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-
-const fields = (value: unknown): Fields => (isFields(value) ? value : {})
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined)
 const filled = (value: unknown): string | undefined => (typeof value === 'string' && value !== '' ? value : undefined)

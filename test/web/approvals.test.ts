@@ -5,9 +5,9 @@ import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { describe, expect, test, vi } from 'vitest'
 import type { LogEvent } from '../../src/cli/log-rules.ts'
-import { dshHome, expectValid, startWeb } from '../support/dsh.ts'
+import { type DshHome, dshHome, expectValid, startWeb } from '../support/dsh.ts'
 import { privateFolder } from '../support/folders.ts'
-import { chromium, openPage, pickModel, picture, press, shows } from '../support/page.ts'
+import { chromium, openPage, pickModel, picture, press, send, shows } from '../support/page.ts'
 
 const command = (CommandLine: string, output: string) => ({ name: 'run_command', args: { CommandLine }, output })
 const question = { question: 'Which colour?', options: ['red', 'green'], is_multi_select: false }
@@ -22,6 +22,17 @@ function gatedHome(...actions: readonly object[]) {
   )
   const config = { approvals: 'host', auxiliary: 'off' }
   return { home, overlay: home.overlay({ config, env: { AGY_STANDIN_SCENARIO: file } }) }
+}
+
+/** The page with a session that has been asked to build. */
+async function started(home: DshHome, overlay: string) {
+  const web = await startWeb(home, overlay)
+  await web.rpc('workspace.create', { path: home.cwd, name: 'ws' })
+  const page = await openPage(web.base)
+  await press(page, 'Continue')
+  await pickModel(page, 'Gemini 3.8 Flash (High)')
+  await send(page, 'build it')
+  return { web, page }
 }
 
 /** Wait until the page asks for an approval in these words. */
@@ -45,13 +56,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
       { tools: [command('make build', 'built it')] },
       { tools: [{ name: 'ask_question', args: { questions: [question] }, prompt: true }] },
     )
-    const web = await startWeb(home, overlay)
-    await web.rpc('workspace.create', { path: home.cwd, name: 'ws' })
-    const page = await openPage(web.base)
-    await press(page, 'Continue')
-    await pickModel(page, 'Gemini 3.8 Flash (High)')
-    await page.locator('textarea').fill('build it')
-    await press(page, 'Send message')
+    const { web, page } = await started(home, overlay)
 
     await asks(page, 'Antigravity wants to run a command (run_command): rm -r build')
     await picture(page, 'approval')
@@ -81,13 +86,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
 
   test('Stop takes an open dialog away and leaves a valid log', async () => {
     const { home, overlay } = gatedHome({ tools: [command('rm -r build', 'never seen')] })
-    const web = await startWeb(home, overlay)
-    await web.rpc('workspace.create', { path: home.cwd, name: 'ws' })
-    const page = await openPage(web.base)
-    await press(page, 'Continue')
-    await pickModel(page, 'Gemini 3.8 Flash (High)')
-    await page.locator('textarea').fill('build it')
-    await press(page, 'Send message')
+    const { web, page } = await started(home, overlay)
     await asks(page, 'rm -r build')
     const [sessionId = ''] = [...(await home.logs()).keys()]
     await web.rpc('session.cancel', { sessionId })

@@ -1,4 +1,5 @@
 /** What the CLI hands to its hook before each call: one JSON object (captures of agy 1.1.7 to 1.2.16; 2026-12-03). */
+import { fields, isFields } from '../fields.ts'
 
 /** A call that the CLI wants to make. */
 export interface HookAsk {
@@ -29,15 +30,12 @@ export function parseAsk(body: string): HookAsk | { readonly problem: string } {
   } catch {
     return { problem: 'it is not JSON' }
   }
-  const { conversationId, stepIdx, toolCall } = isFields(input) ? input : {}
+  const { conversationId, stepIdx, toolCall } = fields(input)
   if (typeof conversationId !== 'string' || conversationId === '') return { problem: 'it names no conversation' }
   if (typeof stepIdx !== 'number' || !Number.isSafeInteger(stepIdx) || stepIdx < 0)
     return { problem: 'it names no step' }
-  const { name, args } = isFields(toolCall) ? toolCall : {}
+  const { name, args } = fields(toolCall)
   if (typeof name !== 'string' || name === '') return { problem: 'it names no tool' }
   if (args !== undefined && !isFields(args)) return { problem: 'its arguments are no object' }
   return { conversationId, stepIndex: stepIdx, name, args: args ?? {} }
 }
-
-const isFields = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -4,6 +4,7 @@
  */
 import { homedir } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
+import { type Fields, fields } from '../fields.ts'
 import { EVERY_TOOL, HOOK_NAME, type HookSpec } from './files.ts'
 
 /** One hook that the CLI would run. */
@@ -22,11 +23,6 @@ interface ListedAction {
   readonly timeoutSeconds?: number
 }
 
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
-const fields = (value: unknown): Fields => (isFields(value) ? value : {})
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 

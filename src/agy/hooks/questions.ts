@@ -3,11 +3,7 @@
  * reach the model, so the reason says at once that it is an answer.
  */
 import type { Answer, Question } from '../../engine/contract.ts'
-
-type Fields = Readonly<Record<string, unknown>>
-
-const isFields = (value: unknown): value is Fields =>
-  typeof value === 'object' && value !== null && !Array.isArray(value)
+import { type Fields, isFields } from '../fields.ts'
 
 /**
  * The questions of a call.
