@@ -2,7 +2,6 @@
  * What `agy --print=/hooks --output-format=json` lists, and whether our hook is among it (public captures of agy 1.1.21 to
  * 1.2.16; the command exists since 1.1.12; 2026-12-03). A file that the CLI could not read is simply not listed, with exit 0.
  */
-import { homedir } from 'node:os'
 import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { type Fields, fields } from '../fields.ts'
 import { EVERY_TOOL, HOOK_NAME, type HookSpec } from './files.ts'
@@ -11,7 +10,7 @@ import { EVERY_TOOL, HOOK_NAME, type HookSpec } from './files.ts'
 export interface ListedHook {
   readonly name: string
   readonly enabled: boolean
-  /** Path of the file that brings it. */
+  /** Absolute path of the file that brings it. */
   readonly source: string
   readonly actions: readonly ListedAction[]
 }
@@ -26,12 +25,16 @@ interface ListedAction {
 const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** @returns `undefined` where the output holds no listing at all. */
-export function parseListing(stdout: string): readonly ListedHook[] | undefined {
+/**
+ * @param stdout - what the CLI printed.
+ * @param home - its home folder, which it may write as `~`.
+ * @returns `undefined` where the output holds no listing at all.
+ */
+export function parseListing(stdout: string, home: string | undefined): readonly ListedHook[] | undefined {
   for (const candidate of [stdout, ...stdout.split('\n')]) {
     const { name, data } = fields(fields(parsed(candidate)).command)
     const hooks = fields(data).hooks
-    if (name === 'hooks' && Array.isArray(hooks)) return hooks.map(hook => listed(fields(hook)))
+    if (name === 'hooks' && Array.isArray(hooks)) return hooks.map(hook => listed(fields(hook), home))
   }
   return undefined
 }
@@ -44,11 +47,11 @@ function parsed(candidate: string): unknown {
   }
 }
 
-function listed(hook: Fields): ListedHook {
+function listed(hook: Fields, home: string | undefined): ListedHook {
   return {
     name: text(hook.name),
     enabled: hook.enabled === true,
-    source: text(hook.source),
+    source: placeOf(text(hook.source), home),
     actions: list(hook.actions).map(value => {
       const { event, matcher, command, timeout_seconds } = fields(value)
       return {
@@ -65,7 +68,7 @@ function listed(hook: Fields): ListedHook {
 export function listsOurs(hooks: readonly ListedHook[], files: ReadonlySet<string>, spec: HookSpec): boolean {
   const ours = hooks.filter(({ name }) => name === HOOK_NAME)
   const [hook] = ours
-  if (hook === undefined || ours.length > 1 || !hook.enabled || !files.has(sourcePath(hook))) return false
+  if (hook === undefined || ours.length > 1 || !hook.enabled || !files.has(hook.source)) return false
   return hook.actions.some(
     ({ event, matcher, command, timeoutSeconds }) =>
       event === 'PreToolUse' &&
@@ -85,11 +88,11 @@ export function othersOf(hooks: readonly ListedHook[]): readonly ListedHook[] {
 
 /** Whether a hook comes from a folder. */
 export function comesFrom(hook: ListedHook, folder: string): boolean {
-  const inside = relative(folder, sourcePath(hook))
+  const inside = relative(folder, hook.source)
   return inside !== '' && inside.split(sep)[0] !== '..' && !isAbsolute(inside)
 }
 
-/** The CLI may write the home folder as `~`. */
-function sourcePath({ source }: ListedHook): string {
-  return resolve(source === '~' || source.startsWith('~/') ? join(homedir(), source.slice(1)) : source)
+function placeOf(source: string, home: string | undefined): string {
+  if (source === '') return source
+  return resolve(home !== undefined && /^~(?:$|[/\\])/.test(source) ? join(home, source.slice(1)) : source)
 }

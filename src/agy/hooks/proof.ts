@@ -6,7 +6,6 @@
  */
 import { createHash } from 'node:crypto'
 import { readdir, readFile, realpath } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { runToEnd } from '../process.ts'
 import { redact } from '../redact.ts'
@@ -76,7 +75,7 @@ async function demonstrate(subject: ProofSubject, identity: string, signal: Abor
   if (silence !== undefined) throw unproven(`the CLI did not list its hooks (${silence})`)
   if (brought !== undefined) {
     throw unproven(
-      `the workspace brings the hook "${brought.name}" (${redact(brought.source, homedir())}), which could change a call after it was allowed`,
+      `the workspace brings the hook "${brought.name}" (${redact(brought.source, subject.env.HOME)}), which could change a call after it was allowed`,
       'Remove that hook, or set approvals to "cli".',
     )
   }
@@ -125,7 +124,7 @@ async function listWith({ file, env, cwd, spec }: ProofSubject, layout: Layout, 
     const words = redact(stderr.trim() || stdout.trim(), env.HOME).slice(0, 300)
     const late = timedOut || signal.aborted
     return {
-      listing: parseListing(stdout),
+      listing: parseListing(stdout, env.HOME),
       silence: late ? 'no answer in time' : `exit code ${exitCode ?? 'unknown'}${words && `: ${words}`}`,
       // The CLI may have followed links on the way to it.
       files: new Set([ours.file, await realpath(ours.file)]),

@@ -1,4 +1,3 @@
-import { homedir } from 'node:os'
 import { describe, expect, test } from 'vitest'
 import type { HookSpec } from '../../../src/agy/hooks/files.ts'
 import { comesFrom, listsOurs, othersOf, parseListing } from '../../../src/agy/hooks/listing.ts'
@@ -10,13 +9,13 @@ const OURS = { name: 'dsh-loop-engine-agy', enabled: true, source: '/run/hooks/.
 
 const output = (...hooks: object[]) =>
   JSON.stringify({ status: 'SUCCESS', response: 'name\tenabled', command: { name: 'hooks', data: { hooks } } })
-const listed = (...hooks: object[]) => parseListing(output(...hooks)) ?? []
+const listed = (...hooks: object[]) => parseListing(output(...hooks), '/home/ada') ?? []
 
 describe('the listing', () => {
   test('is read from one object, from the frame of a stream, and beside other lines', () => {
     const frame = JSON.stringify({ event: 'command_result', command: { name: 'hooks', data: { hooks: [OURS] } } })
     for (const text of [output(OURS), `Fetching...\n${output(OURS)}\n`, `{"event":"init"}\n${frame}\n`]) {
-      expect(listsOurs(parseListing(text) ?? [], FILES, SPEC)).toBe(true)
+      expect(listsOurs(parseListing(text, '/home/ada') ?? [], FILES, SPEC)).toBe(true)
     }
   })
 
@@ -28,7 +27,7 @@ describe('the listing', () => {
     '{"command":{"name":"hooks","data":{}}}',
     '{"command":{"name":"models","data":{"hooks":[]}}}',
   ])('is none in %j', text => {
-    expect(parseListing(text)).toBeUndefined()
+    expect(parseListing(text, '/home/ada')).toBeUndefined()
   })
 
   test('takes ill-typed members for missing ones', () => {
@@ -75,7 +74,7 @@ describe('the hooks of others', () => {
 
   test('come from a folder, also when it is written as ~', () => {
     const [hook] = listed(theirs)
-    expect(hook && comesFrom(hook, homedir())).toBe(true)
+    expect(hook && comesFrom(hook, '/home/ada')).toBe(true)
     expect(hook && comesFrom(hook, '/w')).toBe(false)
     const [inside] = listed({ ...theirs, source: '/w/.agents/hooks.json' })
     expect(inside && comesFrom(inside, '/w')).toBe(true)

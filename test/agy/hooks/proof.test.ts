@@ -158,6 +158,17 @@ test('a gate that was closed is not whole', async () => {
   expect(await gate.isWhole()).toBe(false)
 })
 
+const loopOf = (about: ReturnType<typeof subject>, env: Record<string, string> = {}) =>
+  new AgyLoop({ bin: about.file, env, parentEnv: () => about.env, startGapMs: 0, approvals: 'host' })
+const requestOf = (about: ReturnType<typeof subject>, text = () => 'hello') => ({
+  prompt: { files: [], text },
+  cwd: about.cwd,
+  permissions: { confined: true, everythingAllowed: false },
+  gate: GATE,
+  scope: 't1s1',
+  signal,
+})
+
 describe('no child is started with the flag when, after the proof,', () => {
   const ofFolder = (change: (hooks: string) => void) => () => {
     const [run] = readdirSync(tmpdir()).filter(name => name.startsWith('dsh-agy-run-'))
@@ -176,29 +187,14 @@ describe('no child is started with the flag when, after the proof,', () => {
     onTestFinished(() => {
       vi.unstubAllEnvs()
     })
-    const loop = new AgyLoop({
-      bin: about.file,
-      env: { AGY_STANDIN_ECHO: echo },
-      parentEnv: () => about.env,
-      startGapMs: 0,
-      approvals: 'host',
-    })
     // The prompt is put together after everything was proved, and before the child is started.
     const text = () => {
       change(about)
       return 'hello'
     }
     let end: EngineEvent | undefined
-    for await (const event of loop.run({
-      prompt: { files: [], text },
-      cwd: about.cwd,
-      permissions: { confined: true, everythingAllowed: false },
-      gate: GATE,
-      scope: 't1s1',
-      signal,
-    })) {
-      end = event
-    }
+    const run = loopOf(about, { AGY_STANDIN_ECHO: echo }).run(requestOf(about, text))
+    for await (const event of run) end = event
     expect(end).toMatchObject({ type: 'end', outcome: { kind: 'failed', code: 'AGY_GATE_UNPROVEN' } })
     const starts = readFileSync(echo, 'utf8')
     expect(starts).toContain('--print=/hooks')
@@ -208,16 +204,6 @@ describe('no child is started with the flag when, after the proof,', () => {
 })
 
 describe('nothing of a gate is left', () => {
-  const loopOf = (about: ReturnType<typeof subject>) =>
-    new AgyLoop({ bin: about.file, env: {}, parentEnv: () => about.env, startGapMs: 0, approvals: 'host' })
-  const requestOf = (about: ReturnType<typeof subject>, text = () => 'hello') => ({
-    prompt: { files: [], text },
-    cwd: about.cwd,
-    permissions: { confined: true, everythingAllowed: false },
-    gate: GATE,
-    scope: 't1s1',
-    signal,
-  })
   const place = (): string => {
     const folder = privateFolder()
     vi.stubEnv('TMPDIR', folder)
