@@ -284,7 +284,7 @@ export class Fold {
     if (step.index !== undefined && this.finishedResponses.has(key)) return
     if (step.text !== undefined) {
       this.text += step.text
-      this.tell({ type: 'text', text: step.text })
+      this.order.push({ type: 'text', text: step.text })
     }
     if (step.state === 'ACTIVE') return
     if (step.index !== undefined) this.finishedResponses.add(key)

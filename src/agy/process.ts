@@ -9,7 +9,7 @@ import type { Readable } from 'node:stream'
 import { setTimeout as pause, setImmediate as turnOfLoop } from 'node:timers/promises'
 import { execa } from 'execa'
 import type { Launch } from './launch.ts'
-import { type Line, LineSplitter, MAX_LINE_BYTES } from './lines.ts'
+import { LineSplitter, type Lines, MAX_LINE_BYTES } from './lines.ts'
 import type { ChildExit } from './outcome.ts'
 
 /** What one child may take and give. */
@@ -34,7 +34,7 @@ export const DEFAULT_CHILD_LIMITS: ChildLimits = {
 /** One running child. */
 export interface AgyChild {
   /** Lines of stdout until it ends, as many at once as have arrived. */
-  readonly lines: AsyncIterable<readonly Line[]>
+  readonly lines: AsyncIterable<readonly Lines[]>
   /** Stop reading and end the child: wait for it, then SIGTERM, then SIGKILL. Safe to call more than once. */
   settle(): Promise<void>
   /** The same without the wait. */
@@ -288,7 +288,7 @@ function ended(stream: Readable): Promise<void> {
 }
 
 /** Starts to read at once: when a child ends, Node throws away what nobody has begun to read. */
-function readLines(stdout: Readable, maxBytes: number): AsyncIterable<readonly Line[]> {
+function readLines(stdout: Readable, maxBytes: number): AsyncIterable<readonly Lines[]> {
   // Who stops reading early still wants the pipe drained: a child with a broken pipe would end in an error of its own.
   const chunks = stdout.iterator({ destroyOnReturn: false })
   const first = chunks.next()
@@ -301,7 +301,7 @@ async function* splitLines(
   first: Promise<IteratorResult<Buffer>>,
   chunks: AsyncIterator<Buffer>,
   maxBytes: number,
-): AsyncGenerator<readonly Line[]> {
+): AsyncGenerator<readonly Lines[]> {
   const splitter = new LineSplitter(maxBytes)
   try {
     for (let chunk = await first; !chunk.done; chunk = await chunks.next()) yield splitter.push(chunk.value)

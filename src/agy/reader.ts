@@ -6,7 +6,7 @@ import { FrameParser } from './frames.ts'
 import { deny } from './hooks/ask.ts'
 import type { Breach } from './hooks/gated-calls.ts'
 import type { GateInput, RunGate } from './hooks/run-gate.ts'
-import type { Line } from './lines.ts'
+import type { Lines } from './lines.ts'
 import { isHopeless } from './outcome.ts'
 import type { AgyChild } from './process.ts'
 import type { RunClock } from './run-clock.ts'
@@ -54,7 +54,7 @@ export async function* readChild(reading: Reading): AsyncGenerator<EngineEvent> 
 function* take(
   { fold, clock, child, problem, giveUp }: Reading,
   parser: FrameParser,
-  lines: readonly Line[],
+  lines: readonly Lines[],
 ): Generator<EngineEvent, boolean> {
   for (const frame of parser.parse(lines)) {
     if ('problem' in frame) {
@@ -98,10 +98,10 @@ function* takeAsked({ fold, clock, breached }: Reading, input: GateInput): Gener
   }
 }
 
-type Input = { readonly lines: readonly Line[] } | GateInput
+type Input = { readonly lines: readonly Lines[] } | GateInput
 
 /** What the child says and what the CLI asks, as it comes. Who stops early leaves a child whose output is still drained. */
-function inOneLine(lines: AsyncIterable<readonly Line[]>, gate: RunGate): AsyncIterable<Input> {
+function inOneLine(lines: AsyncIterable<readonly Lines[]>, gate: RunGate): AsyncIterable<Input> {
   const line = new PassThrough({ objectMode: true })
   let goOn: () => void = () => {}
   for (const event of ['drain', 'close']) line.on(event, () => goOn())
