@@ -34,7 +34,9 @@ export function startingGate() {
       writeFileSync(join(folder, 'go'), '')
     },
     /** For the next ones. */
-    shut: () => readdirSync(folder).forEach(name => rmSync(join(folder, name))),
+    shut() {
+      for (const name of readdirSync(folder)) rmSync(join(folder, name))
+    },
     close: () => rmSync(folder, { recursive: true }),
   }
 }

@@ -1,7 +1,7 @@
 /** What a whole step costs over the bare CLI: from the accepted message to `turn/end`, with a log of 100 messages. */
 import { subscribe, unsubscribe } from 'node:diagnostics_channel'
 import { runBare } from './bare.mjs'
-import { child, openHost } from './host.mjs'
+import { openHost } from './host.mjs'
 import { median, pairs, quantile } from './ratio.mjs'
 
 const MESSAGES = 100

@@ -6,7 +6,7 @@
  * - `{"closeStdin": true}`     close it unread
  * - `{"frames": [a, b]}`       write the frames a (inclusive) to b (exclusive) of `01-text-answer`, or of `"of"`
  * - `{"line": text}`           write a line; `{"text": text}` without a line end; `{"base64": bytes}` any bytes
- * - `{"big": bytes, "as": …}`  write one line of about so many bytes: `output` of a tool, `delta` of text, or `junk`
+ * - `{"big": bytes, "as": …}`  write a line of about so many bytes, `times` times: `output` of a tool, `delta` of text, or `junk`
  * - `{"deltas": count}`        write so many small deltas
  * - `{"stream": count, "rate": n}`  write so many deltas at n a second, each with the monotonic time of its writing in ns; without a
  *                              rate as fast as the pipe takes them
@@ -51,12 +51,11 @@ function framesOf(probe) {
   return lines.filter(line => line !== '').map(line => `${line}\n`)
 }
 
-function bigLine(bytes, as) {
-  const body = 'x'.repeat(bytes)
+function bigLine(body, as, at) {
   switch (as) {
     case 'output':
       return step({
-        step_index: 2,
+        step_index: 2 + at,
         state: 'DONE',
         step_type: 'tool',
         tool_info: { name: 'run_command', parameters: { CommandLine: 'yes' }, output: body },
@@ -85,7 +84,10 @@ const ACTIONS = {
   line: line => write(process.stdout, `${line}\n`),
   text: part => write(process.stdout, part),
   base64: bytes => write(process.stdout, Buffer.from(bytes, 'base64')),
-  big: (bytes, _flags, { as }) => write(process.stdout, `${bigLine(bytes, as)}\n`),
+  async big(bytes, _flags, { as, times = 1 }) {
+    const body = 'x'.repeat(bytes)
+    for (let at = 0; at < times; at += 1) await write(process.stdout, `${bigLine(body, as, at)}\n`)
+  },
   async deltas(count) {
     for (let at = 0; at < count; at += 1) {
       const delta = step({ step_index: 3, state: 'ACTIVE', step_type: 'agent_response', text_delta: `${at} ` })

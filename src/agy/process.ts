@@ -304,7 +304,11 @@ async function* splitLines(
 ): AsyncGenerator<readonly Lines[]> {
   const splitter = new LineSplitter(maxBytes)
   try {
-    for (let chunk = await first; !chunk.done; chunk = await chunks.next()) yield splitter.push(chunk.value)
+    for (let chunk = await first; !chunk.done; chunk = await chunks.next()) {
+      yield splitter.push(chunk.value)
+      // Node reads a pipe that is always full many times in one turn of its loop, and all other sessions wait for that.
+      await turnOfLoop()
+    }
   } catch (error) {
     // We let go of the pipe because somebody else held it open after the exit.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error

@@ -50,22 +50,46 @@ export async function* readChild(reading: Reading): AsyncGenerator<EngineEvent> 
   }
 }
 
-/** @returns whether the run is over. */
+/**
+ * What has arrived at once. Pieces of text that follow each other are told as one: each event takes its whole way through the
+ * engine before the host looks after anything else, and a busy child writes hundreds at once.
+ *
+ * @returns whether the run is over.
+ */
 function* take(
   { fold, clock, child, problem, giveUp }: Reading,
   parser: FrameParser,
   lines: readonly Lines[],
 ): Generator<EngineEvent, boolean> {
+  let words = ''
+  const told = function* (events: readonly EngineEvent[]): Generator<EngineEvent> {
+    for (const event of events) {
+      if (event.type === 'text') {
+        words += event.text
+        continue
+      }
+      yield* rest()
+      yield event
+    }
+  }
+  const rest = function* (): Generator<EngineEvent> {
+    if (words !== '') yield { type: 'text', text: words }
+    words = ''
+  }
   for (const frame of parser.parse(lines)) {
     if ('problem' in frame) {
       problem(frame.problem)
       continue
     }
     const events = fold.push(decodeFrame(frame.value))
-    yield* events
-    if (fold.isOver || fold.breach !== undefined) return fold.isOver
+    yield* told(events)
+    if (fold.isOver || fold.breach !== undefined) {
+      yield* rest()
+      return fold.isOver
+    }
     if (events.some(isFailedModelCall) && isHopeless(child.stderr())) giveUp()
   }
+  yield* rest()
   if (lines.length > 0) clock.heard(fold.isToolOpen)
   return false
 }

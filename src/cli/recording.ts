@@ -50,6 +50,8 @@ export function readRecording(path: string): Recording {
   }
 }
 
+const LF = 0x0a
+
 /** A child that writes a recording and leaves as the recorded one did. */
 export function playingChild(recording: Recording): AgyChild {
   const left = Promise.withResolvers<ChildExit>()
@@ -59,7 +61,12 @@ export function playingChild(recording: Recording): AgyChild {
   }
   async function* lines(): AsyncGenerator<ReturnType<LineSplitter['push']>> {
     const splitter = new LineSplitter()
-    yield splitter.push(recording.frames)
+    // Line by line, as the CLI wrote it.
+    for (let at = 0; at < recording.frames.length; ) {
+      const end = recording.frames.indexOf(LF, at) + 1 || recording.frames.length
+      yield splitter.push(recording.frames.subarray(at, end))
+      at = end
+    }
     yield splitter.end()
     await leave()
   }
