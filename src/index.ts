@@ -11,6 +11,7 @@ import type { Context } from '@deepseek-ai/cordis'
 import z from '@deepseek-ai/schemastery'
 import { generationOf, type Refusal, refusal } from './host/generation.ts'
 import { mountOwnLoop, SERVICES } from './host/own-loop.ts'
+import { PROVIDER } from './provider.ts'
 
 export type { EngineConfig } from './config.ts'
 
@@ -36,7 +37,7 @@ const engine: typeof import('./plugin.ts') | Refusal = await import('./plugin.ts
  */
 export function apply(ctx: Context, raw: unknown): void {
   const generation = generationOf()
-  if (typeof generation === 'object') mountOwnLoop(ctx, raw, generation)
-  else if ('problem' in engine) mountOwnLoop(ctx, raw, engine)
+  if (typeof generation === 'object') mountOwnLoop(ctx, raw, PROVIDER, generation)
+  else if ('problem' in engine) mountOwnLoop(ctx, raw, PROVIDER, engine)
   else engine.mount(ctx, raw)
 }

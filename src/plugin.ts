@@ -17,10 +17,8 @@ import { offerCommand } from './host/commands.ts'
 import { onFirstRoute } from './host/model-seat.ts'
 import { scrubbedParentEnv } from './host/parent-env.ts'
 import { offerPresets } from './host/preset-roots.ts'
+import { PROVIDER } from './provider.ts'
 import { type EngineChoice, routeSteps } from './router/router.ts'
-
-/** The provider whose steps are hosted. */
-const PROVIDER = 'agy'
 
 /**
  * Mount the engine, and dsh's own loop with it.

@@ -14,6 +14,7 @@ import { openAgent } from '../../src/host/agent-loop.ts'
 import { callId } from '../../src/host/call-id.ts'
 import { generationOf, type HostApi, INSTALLED } from '../../src/host/generation.ts'
 import { openAnswer } from '../../src/host/live-answer.ts'
+import { refuseSteps } from '../../src/host/own-loop.ts'
 import { definitionsIn, offerPresets, type PresetDefinition } from '../../src/host/preset-roots.ts'
 import { eventsOf } from '../../src/host/session-events.ts'
 import { historyOf } from '../../src/host/session-log.ts'
@@ -58,6 +59,29 @@ describe('a generation', () => {
       code: 'ENGINE_HOST_UNSUPPORTED',
       problem: expect.stringMatching(new RegExp(`${found}.*Pick a model of another provider`)),
     })
+  })
+})
+
+describe('a refused step', () => {
+  const routed = (host: HostApi, provider: string): Promise<unknown> => {
+    let answer: Promise<unknown> = Promise.resolve()
+    const on = (_event: string, route: (payload: object, next: () => unknown) => Promise<unknown>) => {
+      answer = route({}, async () => ({ provider, model: 'm' }))
+    }
+    refuseSteps({ on } as never, 'agy', { code: 'ENGINE_HOST_UNSUPPORTED', problem: 'So it is.' }, host)
+    return answer
+  }
+
+  test('ends with the code, also where the host has no error to carry it', async () => {
+    await expect(routed(INSTALLED, 'agy')).rejects.toMatchObject({
+      code: 'ENGINE_HOST_UNSUPPORTED',
+      message: 'So it is.',
+    })
+    await expect(routed({ ...LATER, llm: {} }, 'agy')).rejects.toThrow('ENGINE_HOST_UNSUPPORTED: So it is.')
+  })
+
+  test('is never one of another provider', async () => {
+    expect(await routed(INSTALLED, 'echo')).toEqual({ provider: 'echo', model: 'm' })
   })
 })
 
