@@ -6,7 +6,8 @@
  */
 import { readFile } from 'node:fs/promises'
 import { constants, type ZstdOptions, zstdDecompressSync } from 'node:zlib'
-import { decodeStorageRecord, interruptedTurnClosers, type SessionEvent } from '@deepseek-ai/dsh-session'
+import { interruptedTurnClosers, type SessionEvent } from '@deepseek-ai/dsh-session'
+import { eventsOfRow } from '../host/stored-rows.ts'
 
 /** An event as a log holds it. */
 export interface LogEvent {
@@ -103,7 +104,7 @@ function decoded(line: string): LogEvent[] | string {
   const value = parsed(line)
   if (value === undefined) return 'is no JSON'
   try {
-    const events: readonly unknown[] = decodeStorageRecord(value)
+    const events = eventsOfRow(value)
     const isEvent = (event: unknown): event is LogEvent =>
       typeof fields(event).type === 'string' && isSeq(fields(event).seq)
     return events.every(isEvent) ? [...events] : 'is no event: it has no type or no seq'

@@ -17,9 +17,8 @@ import { DEFAULT_TOOL_RESULT_BYTES, type Hosting } from '../engine/hosted-step.t
 import { DEFAULT_TRANSCRIPT, Transcript } from '../engine/transcript.ts'
 import { AgentLoop, loopThatAttaches } from '../host/agent-loop.ts'
 import { imageReader } from '../host/attachments.ts'
+import { PROVIDER } from '../provider.ts'
 import { routeSteps } from '../router/router.ts'
-
-const PROVIDER = 'agy'
 
 /** One turn of a session that a child answered. */
 export interface Playback {

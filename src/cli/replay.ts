@@ -1,6 +1,7 @@
 /** `dsh-agy replay`: runs a recording through the real engine and the real session store. */
 import type { SessionEvent } from '@deepseek-ai/dsh-session'
 import type { EngineEvent, Outcome } from '../engine/contract.ts'
+import { generationOf, refusal } from '../host/generation.ts'
 import { type Io, readCommandLine, UNUSABLE } from './command-line.ts'
 import { readLog } from './log-file.ts'
 import { checkLog } from './log-rules.ts'
@@ -107,6 +108,13 @@ export function exitCode({ valid, outcome }: Pick<Told, 'valid' | 'outcome'>): n
 export async function replay(args: readonly string[], io: Io): Promise<number> {
   const line = readCommandLine(args, USAGE, 'recording', ['json'], io)
   if (typeof line === 'number') return line
+  const generation = generationOf()
+  if (generation !== 'first') {
+    // The small host that plays a recording is put together as the first generation is.
+    const { code, problem } = typeof generation === 'object' ? generation : refusal('it writes session format 4')
+    io.err(`${code}: ${problem}`)
+    return UNUSABLE
+  }
   try {
     const recording = readRecording(line.operand)
     const host = await openReplayHost()

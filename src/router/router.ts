@@ -11,8 +11,10 @@ import { HostedSteps, type Hosting } from '../engine/hosted-step.ts'
 import { permissionsOf } from '../engine/permissions.ts'
 import { userGate } from '../engine/user-gate.ts'
 import { openAgent, type StepBody } from '../host/agent-loop.ts'
+import { openAnswer } from '../host/live-answer.ts'
 import { LlmError } from '../host/llm.ts'
 import { permissionKnobs } from '../host/permission-knobs.ts'
+import { admitStep } from '../host/step-admission.ts'
 import { dialogsOf } from '../host/user-dialogs.ts'
 
 /** The engine of a provider route, or a word on why there is none. */
@@ -46,7 +48,7 @@ export function routeSteps(
   })
   open.replaceStep(
     (own: StepBody): StepBody =>
-      async assembly => {
+      async given => {
         const position = open.position()
         const { signal, ...place } = position
         signal.throwIfAborted()
@@ -55,10 +57,11 @@ export function routeSteps(
         const engine = engineOf(route.provider)
         if (engine === undefined) {
           await hosted.stop()
-          return own(assembly)
+          return own(given)
         }
         if ('problem' in engine) throw new LlmError(engine.problem, engine.code)
         const { config, adapterDefaults, context } = await ctx.llm.prepareCall(route, signal)
+        admitStep(session, place, given, LlmError)
         const firstHeader = !open.headerLogged
         open.headerLogged = true
         return hosted.step({
@@ -66,6 +69,7 @@ export function routeSteps(
           engine,
           session,
           place,
+          answer: openAnswer(session, place, open.frames),
           signal,
           firstHeader,
           request: { config, adapterDefaults, ...(context && { contextWindow: context.contextWindow }) },
