@@ -23,7 +23,7 @@ export async function doctor(
   io: Io,
   parent: Readonly<Record<string, string>> = scrubbedParentEnv(),
 ): Promise<number> {
-  const line = readCommandLine(args, USAGE, undefined, ['json'], io)
+  const line = readCommandLine(args, { usage: USAGE, switches: ['json'] }, io)
   if (typeof line === 'number') return line
   const findings = await examine({ parent, cwd: process.cwd() })
   const failed = findings.some(({ verdict }) => verdict === 'failure')

@@ -6,6 +6,7 @@
 import { readFileSync } from 'node:fs'
 import type { Io } from './command-line.ts'
 import { doctor } from './doctor.ts'
+import { probes } from './probes.ts'
 import { replay } from './replay.ts'
 import { validate } from './validate.ts'
 
@@ -16,6 +17,7 @@ interface Command {
 
 const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: { about: 'say what stands between this machine and a first answer', run: doctor },
+  probes: { about: 'play recordings and say what is new in them, such as after an update of the CLI', run: probes },
   replay: { about: 'run a recording of the CLI through the engine', run: replay },
   validate: { about: 'check a session log against the rules of dsh', run: validate },
 }
