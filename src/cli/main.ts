@@ -3,10 +3,11 @@
  * The `dsh-agy` command: hands over to a subcommand of the table and ends with its exit code. What is asked for goes to
  * stdout; a missing or unknown command ends with 1 and the list of commands.
  */
-import { readFileSync } from 'node:fs'
 import type { Io } from './command-line.ts'
 import { doctor } from './doctor.ts'
+import { packageManifest } from './package-manifest.ts'
 import { probes } from './probes.ts'
+import { record } from './record.ts'
 import { replay } from './replay.ts'
 import { validate } from './validate.ts'
 
@@ -18,6 +19,7 @@ interface Command {
 const COMMANDS: Readonly<Record<string, Command>> = {
   doctor: { about: 'say what stands between this machine and a first answer', run: doctor },
   probes: { about: 'play recordings and say what is new in them, such as after an update of the CLI', run: probes },
+  record: { about: 'run the CLI once and keep the run as a recording without secrets', run: record },
   replay: { about: 'run a recording of the CLI through the engine', run: replay },
   validate: { about: 'check a session log against the rules of dsh', run: validate },
 }
@@ -29,9 +31,6 @@ ${Object.entries(COMMANDS)
   .join('\n')}
 
   dsh-agy <command> --help tells more; dsh-agy --version tells the version.`
-
-const version = (): string =>
-  (JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }).version
 
 const io: Io = {
   out: line => void process.stdout.write(`${line}\n`),
@@ -48,7 +47,7 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
     return 0
   }
   if (name === '--version') {
-    io.out(version())
+    io.out(packageManifest().version)
     return 0
   }
   const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined
