@@ -4,24 +4,35 @@
  * stdout; a missing or unknown command ends with 1 and the list of commands.
  */
 import type { Io } from './command-line.ts'
-import { doctor } from './doctor.ts'
 import { packageManifest } from './package-manifest.ts'
-import { probes } from './probes.ts'
-import { record } from './record.ts'
-import { replay } from './replay.ts'
-import { validate } from './validate.ts'
 
 interface Command {
   readonly about: string
   run(args: readonly string[], io: Io): Promise<number>
 }
 
+/** Each is loaded when it is asked for: some bring much along that the others do not need. */
 const COMMANDS: Readonly<Record<string, Command>> = {
-  doctor: { about: 'say what stands between this machine and a first answer', run: doctor },
-  probes: { about: 'play recordings and say what is new in them, such as after an update of the CLI', run: probes },
-  record: { about: 'run the CLI once and keep the run as a recording without secrets', run: record },
-  replay: { about: 'run a recording of the CLI through the engine', run: replay },
-  validate: { about: 'check a session log against the rules of dsh', run: validate },
+  doctor: {
+    about: 'say what stands between this machine and a first answer',
+    run: async (...given) => (await import('./doctor.ts')).doctor(...given),
+  },
+  probes: {
+    about: 'play recordings and say what is new in them, such as after an update of the CLI',
+    run: async (...given) => (await import('./probes.ts')).probes(...given),
+  },
+  record: {
+    about: 'run the CLI once and keep the run as a recording without secrets',
+    run: async (...given) => (await import('./record.ts')).record(...given),
+  },
+  replay: {
+    about: 'run a recording of the CLI through the engine',
+    run: async (...given) => (await import('./replay.ts')).replay(...given),
+  },
+  validate: {
+    about: 'check session logs against the rules of dsh',
+    run: async (...given) => (await import('./validate.ts')).validate(...given),
+  },
 }
 
 const HELP = `dsh-agy <command> [options]

@@ -1,12 +1,13 @@
 /** Makes a probe folder of a run: frames, stderr and card, without what tells of a person, and refused if a secret is left. */
 
-import { realpathSync } from 'node:fs'
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { homedir, hostname, tmpdir, userInfo } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { secretsIn } from '../agy/redact.ts'
 import { Anonymizer, type Replaced, type Surroundings } from './anonymizer.ts'
 import { anonymousFrames, idsIn, textsOf } from './anonymous-frames.ts'
 import { CommandRefusal } from './command-line.ts'
+import { realOf } from './real-path.ts'
 import type { Recorded } from './record-run.ts'
 import { findSecrets, type SecretFound, type Suspect } from './secrets.ts'
 
@@ -66,7 +67,7 @@ export async function probeOf(run: Recorded, env: Readonly<Record<string, string
     { where: 'stderr.txt', text: stderr },
     ...textsOf([card], 'card.json').map(({ where, text }) => ({ where: where.replace(' line 1', ''), text })),
   ]
-  const found = await findSecrets(suspects)
+  const found = await findSecrets(suspects, secretsIn(env))
   if (found.length > 0) throw new RecordingSecret(found)
   return { files, replaced: anonymizer.replaced }
 }
@@ -95,15 +96,6 @@ function surroundingsOf({ launch, runFolder, frames }: Recorded, env: Readonly<R
 
 const given = (...names: readonly (string | undefined)[]): string[] =>
   names.filter((name): name is string => name !== undefined && name !== '')
-
-function realOf(path: string): string {
-  try {
-    return realpathSync(path)
-  } catch {
-    // A folder that is gone has no other name.
-    return path
-  }
-}
 
 const PLATFORMS: Readonly<Record<string, string>> = { linux: 'Linux', darwin: 'macOS', win32: 'Windows 11' }
 

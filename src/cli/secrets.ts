@@ -64,13 +64,15 @@ const isRandom = (run: string, bits: number): boolean =>
 /**
  * Look through texts.
  *
+ * @param known - values that are secrets whatever their shape.
  * @returns what was found, each place and kind once, in the order of the texts.
  */
-export async function findSecrets(suspects: readonly Suspect[]): Promise<SecretFound[]> {
+export async function findSecrets(suspects: readonly Suspect[], known: readonly string[] = []): Promise<SecretFound[]> {
   const found = new Map<string, SecretFound>()
   const note = (kind: string, where: string): void => void found.set(`${where}\0${kind}`, { kind, where })
   for (const { where, text } of suspects) {
     for (const [kind, pattern] of SHAPES) if (text.search(pattern) >= 0) note(kind, where)
+    if (known.some(secret => text.includes(secret))) note('secret of the environment', where)
     for (const [pattern, bits] of RUNS) {
       if ((text.match(pattern) ?? []).some(run => isRandom(run, bits))) note('long random text', where)
     }

@@ -211,6 +211,14 @@ describe('nothing is written where something with the shape of a secret is left'
   })
 })
 
+test('nor where the password of the proxy is left, which has no shape', async () => {
+  const env = { ...tells([init, answer(1, 'it is swordfish'), result]), HTTPS_PROXY: 'http://me:swordfish@proxy:1' }
+  const { code, err, everything } = await run(env)
+  expect(code).toBe(3)
+  expect(err).toContain('secret of the environment in frames.ndjson line 2, step_update.text_delta')
+  expect(everything).not.toContain('swordfish')
+})
+
 describe('bounds', () => {
   test('a run that takes too long is cut off, kept as far as it came, and ends with 2', async () => {
     const { code, out, folder, card, read } = await run(machine('AGY_STANDIN_HOLD=3 exec STAND_IN'), '--timeout', '1')
