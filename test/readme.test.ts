@@ -14,7 +14,7 @@ const codes = [
     sources.flatMap(
       source =>
         source.match(
-          /(?<=['"`])(?:AGY|ENGINE|DSH_(?:MISSING|VERSION|PROFILE|PLUGIN|ROW)|RECORD|RECORDING|LOG|PROBES)(?:_[A-Z_]+)?(?=['"`:])/g,
+          /(?<=['"`])(?:AGY|ENGINE|DSH_(?:UNLINKED|MISSING|VERSION|PROFILE|PLUGIN|ROW)|RECORD|RECORDING|LOG|PROBES)(?:_[A-Z_]+)?(?=['"`:])/g,
         ) ?? [],
     ),
   ),

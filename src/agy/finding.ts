@@ -1,3 +1,5 @@
+/** What an examination says of one thing, for people and programs. */
+
 /** One thing that was looked at. */
 export interface Finding {
   readonly what: string

@@ -66,7 +66,22 @@ async function main([name, ...args]: readonly string[]): Promise<number> {
     io.err(`There is no command "${name}".\n\n${HELP}`)
     return 1
   }
-  return command.run(args, io)
+  try {
+    return await command.run(args, io)
+  } catch (error) {
+    const missing = missingPartOfDsh(error)
+    if (missing === undefined) throw error
+    io.err(
+      `DSH_UNLINKED: ${missing} is not to be found. dsh links its packages beside its profiles when it starts: run \`dsh --profile web --dump-config\` once, then this command again.`,
+    )
+    return 1
+  }
+}
+
+/** The packages of dsh come from its installation, and are not there until dsh has started once. */
+function missingPartOfDsh(error: unknown): string | undefined {
+  const { code, message = '' } = error as NodeJS.ErrnoException
+  return code === 'ERR_MODULE_NOT_FOUND' ? /'(@deepseek-ai\/[\w-]+)'/.exec(message)?.[1] : undefined
 }
 
 process.exitCode = await main(process.argv.slice(2))

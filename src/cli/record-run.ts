@@ -127,7 +127,7 @@ async function readAll(child: AgyChild, { limitMs, signal }: RecordedRun, start:
       if (signal.aborted || cut !== undefined) continue
       for (const [at, frame] of parser.parse(lines).entries()) {
         const line = lines[at]
-        kept += line !== undefined && 'text' in line ? line.text.length : 0
+        kept += line === undefined ? 0 : 'text' in line ? line.text.length : line.droppedBytes
         if (kept > MOST_OUTPUT) {
           end('size')
           break

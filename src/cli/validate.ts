@@ -9,7 +9,7 @@ import { LogUnreadable, readLog } from './log-file.ts'
 import { checkLog } from './log-rules.ts'
 import { LONG_BYTES, Progress } from './progress.ts'
 
-const USAGE = `dsh-agy validate <log> [--complete] [--json]
+const USAGE = `dsh-agy validate <log or folder> [--complete] [--json]
 
   <log>        a session.jsonl or session.jsonl.zstd of dsh, or a folder: each log below it is one line then
   --complete   a log that ends inside a turn is invalid too; dsh itself repairs one at its next open

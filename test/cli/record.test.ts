@@ -240,6 +240,13 @@ describe('bounds', () => {
     expect(read('frames.ndjson').length).toBeLessThan(17 * 1024 * 1024)
   })
 
+  test('so is a line without an end, of which nothing is kept', async () => {
+    const endless = `[ "$1" = --version ] && echo 1.3.2 && exit; yes | tr -d '\\n'`
+    const { code, err, files } = await run(machine(endless), '--timeout', '1')
+    expect([code, files]).toEqual([1, []])
+    expect(err).toContain('RECORD_NO_FRAMES')
+  })
+
   test('Ctrl-C ends the child too, writes nothing and ends with 130', async () => {
     const env = machine('[ "$1" = --version ] && echo 1.3.2 && exit; echo $$ > "$HOME/pid"; exec sleep 600')
     const cwd = privateFolder()

@@ -230,13 +230,13 @@ describe('wrong usage ends with 1 and says what the command takes', () => {
   test.each([[[]], [['one', 'two']], [['--loud', 'one']]])('%j', async args => {
     const { code, out, err } = await run(...args)
     expect([code, out]).toEqual([1, []])
-    expect(err).toContain('dsh-agy validate <log> [--complete] [--json]')
+    expect(err).toContain('dsh-agy validate <log or folder> [--complete] [--json]')
   })
 
   test('and --help says it with 0', async () => {
     const { code, out } = await run('--help')
     expect(code).toBe(0)
-    expect(out.join('\n')).toContain('dsh-agy validate <log>')
+    expect(out.join('\n')).toContain('dsh-agy validate <log or folder>')
   })
 })
 
