@@ -30,8 +30,9 @@ const SHORTEST = 4
 export function secretsIn(env: Readonly<Record<string, string | null>>): readonly string[] {
   const values = Object.entries(env).flatMap(([name, value]) => {
     if (value === null) return []
-    const opening = /\/\/([^\s/@]+)@/.exec(value)?.[1]?.split(':') ?? []
-    return [...(/KEY|TOKEN|SECRET|PASSW|AUTH_/i.test(name) ? [value] : []), ...opening]
+    // A name is no secret, but a token may stand in its place.
+    const opening = /\/\/(?:[^\s/@:]*:)?([^\s/@]+)@/.exec(value)?.slice(1) ?? []
+    return [...(/KEY|TOKEN|SECRET|PASSW/i.test(name) ? [value] : []), ...opening]
   })
   return values.filter(value => value.length >= SHORTEST).sort((a, b) => b.length - a.length)
 }

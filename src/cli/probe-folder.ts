@@ -67,7 +67,10 @@ export async function probeOf(run: Recorded, env: Readonly<Record<string, string
     { where: 'stderr.txt', text: stderr },
     ...textsOf([card], 'card.json').map(({ where, text }) => ({ where: where.replace(' line 1', ''), text })),
   ]
-  const found = await findSecrets(suspects, secretsIn(env))
+  const found = await findSecrets(
+    suspects,
+    secretsIn(env).filter(secret => secret.length >= SHORTEST_KNOWN),
+  )
   if (found.length > 0) throw new RecordingSecret(found)
   return { files, replaced: anonymizer.replaced }
 }
@@ -97,9 +100,16 @@ function surroundingsOf({ launch, runFolder, frames }: Recorded, env: Readonly<R
 const given = (...names: readonly (string | undefined)[]): string[] =>
   names.filter((name): name is string => name !== undefined && name !== '')
 
+/** A shorter password may well be a word of the CLI. */
+const SHORTEST_KNOWN = 6
+
 const PLATFORMS: Readonly<Record<string, string>> = { linux: 'Linux', darwin: 'macOS', win32: 'Windows 11' }
 
 const CUTS = { time: 'cut off when its time was over', size: 'cut off at the bound of its size' } as const
+
+/** How a run ended, in one word: the kind, or the code of its failure. */
+export const outcomeOf = ({ outcome }: Pick<Recorded, 'outcome'>): string =>
+  outcome.kind === 'failed' ? outcome.code : outcome.kind
 
 function cardOf(
   { exit, outcome, cut, strange: lines, timing }: Recorded,
@@ -127,7 +137,7 @@ function cardOf(
     exit: { value: exit.code ?? null, origin: 'recorded' },
     signal: { value: exit.endedByUs ? (exit.signal ?? 'SIGTERM') : (exit.signal ?? null), origin: 'recorded' },
     stderr: { origin: stderr === '' ? 'recorded-empty' : 'recorded', note: '' },
-    outcome: outcome.kind === 'failed' ? outcome.code : outcome.kind,
+    outcome: outcomeOf({ outcome }),
     source: { repository: 'unnamed', path: `dsh-agy-record-${recorder}`, commit: '' },
     timing,
   }

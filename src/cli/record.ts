@@ -1,7 +1,7 @@
 /** `dsh-agy record`: runs the installed CLI once and keeps the run as a probe that can be shown to anybody. */
 import { constants } from 'node:fs'
 import { access, lstat } from 'node:fs/promises'
-import { basename, dirname, resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { findExecutable } from '../agy/executable.ts'
 import { childEnvironment } from '../agy/launch.ts'
 import { SpawnFailure } from '../agy/process.ts'
@@ -9,11 +9,12 @@ import { redact } from '../agy/redact.ts'
 import { AgyRefusal } from '../agy/refusal.ts'
 import { VersionBook } from '../agy/version.ts'
 import { scrubbedParentEnv } from '../host/parent-env.ts'
+import type { Replaced } from './anonymizer.ts'
 import { CommandRefusal, type Io, readCommandLine, tellRefusals } from './command-line.ts'
 import { packageManifest } from './package-manifest.ts'
-import { folderTaken, probeOf, RecordingSecret, unwritable, writeProbe } from './probe-folder.ts'
+import { folderTaken, outcomeOf, probeOf, RecordingSecret, unwritable, writeProbe } from './probe-folder.ts'
 import { Progress } from './progress.ts'
-import { recordRun } from './record-run.ts'
+import { type Recorded, recordRun } from './record-run.ts'
 
 const USAGE = `dsh-agy record [--out <folder>] [--timeout <seconds>] [--model <id>] [--json] -- <prompt>
 
@@ -47,14 +48,18 @@ export interface RecordSurroundings {
  * Run the command. While it runs, SIGINT and SIGTERM end the child and then the command.
  *
  * @param args - what follows the command's name.
- * @param io - where the outcome and the complaints go.
+ * @param open - where the outcome and the complaints go.
  * @returns the exit code, as the usage tells them.
  */
 export async function record(
   args: readonly string[],
-  io: Io,
+  open: Io,
   { parent = scrubbedParentEnv(), cwd = process.cwd() }: RecordSurroundings = {},
 ): Promise<number> {
+  const io: Io = {
+    out: line => open.out(redact(line, parent.HOME)),
+    err: line => open.err(redact(line, parent.HOME)),
+  }
   const shape = {
     usage: USAGE,
     switches: ['json'],
@@ -74,10 +79,8 @@ export async function record(
     const code = await tellRefusals(io, async () => {
       const limitMs = secondsOf(line.values.timeout) * 1000
       const now = new Date()
-      const out = resolve(
-        cwd,
-        line.values.out ?? `agy-recording-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`,
-      )
+      const folder = line.values.out ?? `agy-recording-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`
+      const out = resolve(cwd, folder)
       await mayBeWritten(out)
       const env = childEnvironment(parent, {})
       const { file, version } = await programOf(env, stopping.signal)
@@ -105,30 +108,7 @@ export async function record(
         },
       )
       await writeProbe(out, files)
-      const outcome = run.outcome.kind === 'failed' ? run.outcome.code : run.outcome.kind
-      const told = {
-        folder: out,
-        outcome,
-        frames: run.frames.length,
-        version,
-        cut: run.cut ?? null,
-        replaced,
-        ...run.timing,
-      }
-      if (line.given.has('json')) {
-        io.out(JSON.stringify(told))
-      } else {
-        io.out(`recorded ${told.frames} frames of agy ${version} in ${told.durationMs} ms: ${outcome}`)
-        if (run.cut !== undefined) io.out(`cut off by its ${run.cut}`)
-        io.out(
-          `replaced: ${
-            Object.entries(replaced)
-              .map(([kind, count]) => `${count} ${kind}`)
-              .join(', ') || 'nothing'
-          }`,
-        )
-        io.out(`written: ${out}`)
-      }
+      tell({ folder, version, replaced, run }, io, line.given.has('json'))
       return run.cut === undefined ? 0 : CUT_OFF
     })
     return isSecret ? SECRET : code
@@ -140,6 +120,30 @@ export async function record(
     letGo()
     if (stopping.signal.aborted) io.err('RECORD_STOPPED: Stopped; the child is gone and nothing was written.')
   }
+}
+
+/** What a recording became. */
+interface Written {
+  /** As it was named. */
+  readonly folder: string
+  readonly version: string
+  readonly replaced: Replaced
+  readonly run: Recorded
+}
+
+function tell({ folder, version, replaced, run }: Written, io: Io, asJson: boolean): void {
+  const outcome = outcomeOf(run)
+  const { cut, timing } = run
+  const frames = run.frames.length
+  if (asJson) {
+    io.out(JSON.stringify({ folder, outcome, frames, version, cut: cut ?? null, replaced, ...timing }))
+    return
+  }
+  const told = Object.entries(replaced).map(([kind, count]) => `${count} ${kind}`)
+  io.out(`recorded ${frames} frames of agy ${version} in ${timing.durationMs} ms: ${outcome}`)
+  if (cut !== undefined) io.out(`cut off by its ${cut}`)
+  io.out(`replaced: ${told.join(', ') || 'nothing'}`)
+  io.out(`written: ${folder}`)
 }
 
 function secondsOf(told: string | undefined): number {
@@ -154,7 +158,6 @@ function secondsOf(told: string | undefined): number {
 /** Refused before the quota is spent, not after. */
 async function mayBeWritten(out: string): Promise<void> {
   if ((await lstat(out).catch(() => undefined)) !== undefined) throw folderTaken(out)
-  if (basename(out) === '') throw folderTaken(out)
   await access(dirname(out), constants.W_OK).catch(error => {
     throw unwritable(out, error)
   })

@@ -104,11 +104,18 @@ const firstOf = ({ violations: [first] }: Checked): string =>
   first === undefined ? '' : `, the first: ${first.rule} at seq ${first.seq}`
 
 /** Logs as dsh names them, by their path below the folder. */
-const logsBelow = (folder: string): string[] =>
-  readdirSync(folder, { recursive: true, encoding: 'utf8' })
+function logsBelow(folder: string): string[] {
+  let paths: string[]
+  try {
+    paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
+  } catch (error) {
+    throw new LogUnreadable(folder, `a folder below it cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  }
+  return paths
     .filter(path => ['session.jsonl', 'session.jsonl.zstd'].includes(basename(path)))
     .filter(path => statOf(join(folder, path))?.isFile())
     .sort()
+}
 
 const statOf = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
 

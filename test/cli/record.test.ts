@@ -82,7 +82,7 @@ describe('a run', () => {
     const told = JSON.parse(String(stdout))
     expect(told).toMatchObject({ outcome: 'completed', frames: 28, version: '1.3.2', cut: null })
     expect(readdirSync(cwd)).toEqual([expect.stringMatching(/^agy-recording-\d{4}-/)])
-    expect(JSON.parse(readFileSync(join(told.folder, 'card.json'), 'utf8')).argv.value).toContain(
+    expect(JSON.parse(readFileSync(join(cwd, told.folder, 'card.json'), 'utf8')).argv.value).toContain(
       '--model=gemini-3.8-flash-low',
     )
   })
@@ -137,7 +137,7 @@ describe('what tells of a person or a machine', () => {
     }
     if (hostname().length > 1) expect(whole).not.toContain(hostname())
     if (userInfo().username !== 'user') expect(whole).not.toMatch(new RegExp(`\\b${userInfo().username}\\b`))
-    expect(everything).not.toContain(mail)
+    for (const secret of [home, mail, person, id, other]) expect(everything).not.toContain(secret)
     const told = read('frames.ndjson')
       .trimEnd()
       .split('\n')
