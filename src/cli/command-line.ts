@@ -13,17 +13,22 @@ export const UNUSABLE = 1
 /** A refusal of a command: the sentence names the input, the rule and the way out. */
 export class CommandRefusal extends Error {
   readonly code: string
+  readonly exitCode: number
 
-  /** @param code - stable machine-readable code. */
-  constructor(code: string, message: string) {
+  /**
+   * @param code - stable machine-readable code.
+   * @param exitCode - of the command that refuses.
+   */
+  constructor(code: string, message: string, exitCode = UNUSABLE) {
     super(message)
     this.name = 'CommandRefusal'
     this.code = code
+    this.exitCode = exitCode
   }
 }
 
 /**
- * Do a command's work; a refusal is told and ends with {@link UNUSABLE}.
+ * Do a command's work; a refusal is told and gives its exit code.
  *
  * @param work - gives the exit code.
  */
@@ -33,7 +38,7 @@ export async function tellRefusals(io: Io, work: () => Promise<number>): Promise
   } catch (error) {
     if (!(error instanceof CommandRefusal)) throw error
     io.err(`${error.code}: ${error.message}`)
-    return UNUSABLE
+    return error.exitCode
   }
 }
 

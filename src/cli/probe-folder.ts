@@ -18,19 +18,17 @@ export interface Probe {
   readonly replaced: Replaced
 }
 
-/** Something that has the shape of a secret is left, so nothing is written. */
-export class RecordingSecret extends CommandRefusal {
-  readonly found: readonly SecretFound[]
+/** Exit code for a secret that is left. */
+const SECRET = 3
 
-  constructor(found: readonly SecretFound[]) {
-    const shown = found.slice(0, 10).map(({ kind, where }) => `${kind} in ${where}`)
-    const more = found.length > shown.length ? `, and ${found.length - shown.length} more` : ''
-    super(
-      'RECORD_SECRET',
-      `Nothing was written, since something in the recording has the shape of a secret: ${shown.join('; ')}${more}. Record again with a prompt that does not bring it up.`,
-    )
-    this.found = found
-  }
+function secretLeft(found: readonly SecretFound[]): CommandRefusal {
+  const shown = found.slice(0, 10).map(({ kind, where }) => `${kind} in ${where}`)
+  const more = found.length > shown.length ? `, and ${found.length - shown.length} more` : ''
+  return new CommandRefusal(
+    'RECORD_SECRET',
+    `Nothing was written, since something in the recording has the shape of a secret: ${shown.join('; ')}${more}. Record again with a prompt that does not bring it up.`,
+    SECRET,
+  )
 }
 
 /** What the card says beside what the run tells by itself. */
@@ -46,7 +44,7 @@ export interface CardFacts {
  * Make the files of a probe.
  *
  * @param env - the environment of the run, by which names and folders are known.
- * @throws RecordingSecret that says what kind of secret is left, and where.
+ * @throws CommandRefusal that says what kind of secret is left, and where.
  */
 export async function probeOf(run: Recorded, env: Readonly<Record<string, string>>, facts: CardFacts): Promise<Probe> {
   const anonymizer = new Anonymizer(surroundingsOf(run, env))
@@ -71,7 +69,7 @@ export async function probeOf(run: Recorded, env: Readonly<Record<string, string
     suspects,
     secretsIn(env).filter(secret => secret.length >= SHORTEST_KNOWN),
   )
-  if (found.length > 0) throw new RecordingSecret(found)
+  if (found.length > 0) throw secretLeft(found)
   return { files, replaced: anonymizer.replaced }
 }
 

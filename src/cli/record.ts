@@ -12,7 +12,7 @@ import { scrubbedParentEnv } from '../host/parent-env.ts'
 import type { Replaced } from './anonymizer.ts'
 import { CommandRefusal, type Io, readCommandLine, tellRefusals } from './command-line.ts'
 import { packageManifest } from './package-manifest.ts'
-import { folderTaken, outcomeOf, probeOf, RecordingSecret, unwritable, writeProbe } from './probe-folder.ts'
+import { folderTaken, outcomeOf, probeOf, unwritable, writeProbe } from './probe-folder.ts'
 import { Progress } from './progress.ts'
 import { type Recorded, recordRun } from './record-run.ts'
 
@@ -31,7 +31,6 @@ Exit codes: 0 recorded, 2 recorded but cut off by time or size, 3 nothing writte
 to record, 130 stopped.`
 
 const CUT_OFF = 2
-const SECRET = 3
 const STOPPED = 130
 
 const DEFAULT_SECONDS = 600
@@ -74,9 +73,8 @@ export async function record(
   for (const signal of signals) process.on(signal, stop)
   const letGo = (): void => signals.forEach(signal => void process.off(signal, stop))
   const progress = new Progress(io)
-  let isSecret = false
   try {
-    const code = await tellRefusals(io, async () => {
+    return await tellRefusals(io, async () => {
       const limitMs = secondsOf(line.values.timeout) * 1000
       const now = new Date()
       const folder = line.values.out ?? `agy-recording-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`
@@ -101,17 +99,11 @@ export async function record(
       letGo()
       if (run.frames.length === 0) throw withoutFrames(run, env.HOME)
       progress.at('looking for secrets')
-      const { files, replaced } = await probeOf(run, env, { version, recorder: packageManifest().version, now }).catch(
-        error => {
-          isSecret = error instanceof RecordingSecret
-          throw error
-        },
-      )
+      const { files, replaced } = await probeOf(run, env, { version, recorder: packageManifest().version, now })
       await writeProbe(out, files)
       tell({ folder, version, replaced, run }, io, line.given.has('json'))
       return run.cut === undefined ? 0 : CUT_OFF
     })
-    return isSecret ? SECRET : code
   } catch (error) {
     if (!stopping.signal.aborted) throw error
     return STOPPED
