@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { AgyLoop } from './agy/agy-loop.ts'
-import { examine, lineOf } from './agy/examination.ts'
+import { examine } from './agy/examination.ts'
+import { lineOf } from './agy/finding.ts'
 import type { ModelCatalogue } from './agy/models.ts'
 import { redact } from './agy/redact.ts'
 import { AgyRefusal } from './agy/refusal.ts'
@@ -130,12 +131,13 @@ function models({ catalogue, config }: CommandSubject): CommandAnswer {
 }
 
 async function doctor({ config }: CommandSubject, agent: Agent): Promise<CommandAnswer> {
-  const { bin, env: extra } = config
+  const { bin, model, env: extra } = config
   const findings = await examine({
     parent: scrubbedParentEnv(),
     extra,
     cwd: folderOf(agent),
     ...(bin !== undefined && { bin }),
+    ...(model !== undefined && { model }),
   })
   const failures = findings.filter(({ verdict }) => verdict === 'failure')
   const verdict =

@@ -9,7 +9,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
-import { load } from 'js-yaml'
+import { parse } from 'yaml'
 
 /** The part of the first generation's roster that is used. */
 interface FolderRoster {
@@ -38,7 +38,7 @@ const takesDefinitions = (roster: object): roster is DefinitionRoster =>
 
 /** The presets of a folder, each in a folder of its own, as definitions. */
 export function definitionsIn(folder: string): PresetDefinition[] {
-  const read = (...names: string[]): unknown => load(readFileSync(join(folder, ...names), 'utf8'))
+  const read = (...names: string[]): unknown => parse(readFileSync(join(folder, ...names), 'utf8'))
   return readdirSync(folder).map(id => ({
     id,
     ...(read(id, 'preset.yml') as object),
