@@ -375,8 +375,7 @@ export class Fold {
       return
     }
     this.tell({ type: 'text-settled', text: settled })
-    this.text = new GrowingText()
-    this.text.add(response)
+    this.text = new GrowingText(response)
   }
 
   /** The conversation is fresh, so the result's figures are the run's: what the steps did not tell rides on the last message. */

@@ -12,6 +12,11 @@ export class GrowingText {
   private pieces: string[] = []
   private size = 0
 
+  /** @param text - to begin with. */
+  constructor(text = '') {
+    this.add(text)
+  }
+
   /** Length so far, in UTF-16 units. */
   get length(): number {
     return this.size

@@ -31,12 +31,13 @@ export async function dshProgram(env: Env): Promise<Finding> {
     const file = await findExecutable('dsh', env)
     const { stdout } = await runToEnd(file, ['--version'], env, LIMIT_MS)
     const version = valid(stdout.trim().split('\n').at(-1) ?? '')
-    if (version !== null && satisfies(version, range)) return { what, verdict: 'ok', words: `${version}, in ${range}` }
+    if (version !== null && satisfies(version, range))
+      return { what, verdict: 'ok', words: `${version}, which this plugin was made for` }
     const said = version ?? 'a version that cannot be read'
     return {
       what,
       verdict: 'warning',
-      words: `${file} is ${said}, and this plugin was made for ${range}. Install a version of that range.`,
+      words: `${file} is ${said}, and this plugin was made for ${range}. Install that one.`,
       code: 'DSH_VERSION',
     }
   } catch (error) {
@@ -44,7 +45,7 @@ export async function dshProgram(env: Env): Promise<Finding> {
     return {
       what,
       verdict: 'failure',
-      words: `No "dsh" that can be run is on PATH. Install @deepseek-ai/dsh in ${range}, or put it on PATH.`,
+      words: `No "dsh" that can be run is on PATH. Install @deepseek-ai/dsh@${range}, or put it on PATH.`,
       code: 'DSH_MISSING',
     }
   }

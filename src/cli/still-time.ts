@@ -11,7 +11,8 @@ export function holdTime(): () => void {
   Date.now = () => 0
   performance.now = () => 0
   // A timer that is never due: nobody waits for one while a recording is played.
-  globalThis.setTimeout = (() => undefined) as unknown as typeof setTimeout
+  const inert = { ref: () => inert, unref: () => inert, refresh: () => inert, hasRef: () => false }
+  globalThis.setTimeout = (() => inert) as unknown as typeof setTimeout
   globalThis.clearTimeout = () => {}
   return () => {
     Date.now = dateNow

@@ -49,7 +49,7 @@ describe('dsh-agy doctor', () => {
     expect(out).toContain('ok       version: 1.3.2, verified: recordings go up to 1.3.2')
     expect(out).toContain('ok       sign-in: signed in')
     expect(out).toContain('ok       models: 4 listed, such as gemini-3.8-flash-high')
-    expect(out).toMatch(/^ok {7}dsh: 0\.1\.0-rc\.8, in \^0\.1\.0-rc\.8$/m)
+    expect(out).toMatch(/^ok {7}dsh: 0\.1\.0-rc\.8, which this plugin was made for$/m)
     expect(out).toContain('ok       profile: web, in $DSH_HOME/profiles/web')
     expect(out).toMatch(/^ok {7}plugin: \d\S+ is installed and mounted$/m)
     expect(out).toContain("ok       rows: agy stands in the place of dsh's own loop; configured: nothing")
@@ -150,7 +150,7 @@ describe('of dsh', () => {
   test('names a dsh that is missing', async () => {
     const { code, out } = await look(machine('exec STAND_IN'), dshHome())
     expect(code).toBe(2)
-    expect(out).toMatch(/^failure {2}dsh: No "dsh" .*Install @deepseek-ai\/dsh in \^0\.1\.0-rc\.8.*\(DSH_MISSING\)$/m)
+    expect(out).toMatch(/^failure {2}dsh: No "dsh" .*Install @deepseek-ai\/dsh@0\.1\.0-rc\.8.*\(DSH_MISSING\)$/m)
   })
 
   test.each(['0.1.5-rc.2', '0.1.0-rc.6', 'nonsense'])('warns of the version %s', async version => {
