@@ -45,7 +45,7 @@ export async function dshProgram(env: Env): Promise<Finding> {
     return {
       what,
       verdict: 'failure',
-      words: `No "dsh" that can be run is on PATH. Install @deepseek-ai/dsh@${range}, or put it on PATH.`,
+      words: `No "dsh" that can be run is on PATH. Install @deepseek-ai/dsh ${range}, or put it on PATH.`,
       code: 'DSH_MISSING',
     }
   }

@@ -150,7 +150,7 @@ describe('of dsh', () => {
   test('names a dsh that is missing', async () => {
     const { code, out } = await look(machine('exec STAND_IN'), dshHome())
     expect(code).toBe(2)
-    expect(out).toMatch(/^failure {2}dsh: No "dsh" .*Install @deepseek-ai\/dsh@0\.1\.0-rc\.8.*\(DSH_MISSING\)$/m)
+    expect(out).toMatch(/^failure {2}dsh: No "dsh" .*Install @deepseek-ai\/dsh 0\.1\.0-rc\.8.*\(DSH_MISSING\)$/m)
   })
 
   test.each(['0.1.5-rc.2', '0.1.0-rc.6', 'nonsense'])('warns of the version %s', async version => {
