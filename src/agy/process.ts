@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause, setImmediate as turnOfLoop } from 'node:timers/promises'
-import { execa } from 'execa'
+import type { execa as Execa } from 'execa'
 import type { Launch } from './launch.ts'
 import { LineSplitter, type Lines, MAX_LINE_BYTES } from './lines.ts'
 import type { ChildExit } from './outcome.ts'
@@ -62,6 +62,14 @@ export class SpawnFailure extends Error {
   }
 }
 
+let loaded: typeof Execa | undefined
+
+/** Loads what starts programs when the first one is started: that takes longer than all else of dsh's start with us. */
+async function starter(): Promise<typeof Execa> {
+  loaded ??= (await import('execa')).execa
+  return loaded
+}
+
 const groups = new Set<number>()
 
 // A host that exits without unloading its plugins must not leave a child behind. (SIGKILL cannot be heard.)
@@ -73,7 +81,7 @@ function killTree(pid: number, signal: NodeJS.Signals): void {
   if (process.platform === 'win32') {
     // Windows has no groups and no signals: taskkill ends the tree. Unproven here: no Windows was at hand.
     const force = signal === 'SIGKILL' ? ['/F'] : []
-    execa('taskkill', ['/PID', String(pid), '/T', ...force], { reject: false, windowsHide: true, stdio: 'ignore' })
+    loaded?.('taskkill', ['/PID', String(pid), '/T', ...force], { reject: false, windowsHide: true, stdio: 'ignore' })
     return
   }
   try {
@@ -136,6 +144,7 @@ async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
  * @throws SpawnFailure when the system refuses to start it.
  */
 export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHILD_LIMITS): Promise<AgyProcess> {
+  const execa = await starter()
   const child = execa(launch.file, launch.args, {
     cwd: launch.cwd,
     env: launch.env,
@@ -242,6 +251,7 @@ export async function runToEnd(
   signal?: AbortSignal,
   cwd?: string,
 ): Promise<Answer> {
+  const execa = await starter()
   const { stdout, stderr, exitCode, timedOut } = await execa(file, args, {
     env,
     extendEnv: false,

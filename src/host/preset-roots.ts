@@ -9,7 +9,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Context } from '@deepseek-ai/cordis'
-import { parse } from 'yaml'
 
 /** The part of the first generation's roster that is used. */
 interface FolderRoster {
@@ -37,7 +36,9 @@ const takesDefinitions = (roster: object): roster is DefinitionRoster =>
   typeof (roster as Partial<DefinitionRoster>).register === 'function'
 
 /** The presets of a folder, each in a folder of its own, as definitions. */
-export function definitionsIn(folder: string): PresetDefinition[] {
+export async function definitionsIn(folder: string): Promise<PresetDefinition[]> {
+  // The first generation's start need not wait for what only the later one uses.
+  const { parse } = await import('yaml')
   const read = (...names: string[]): unknown => parse(readFileSync(join(folder, ...names), 'utf8'))
   return readdirSync(folder).map(id => ({
     id,
@@ -64,11 +65,14 @@ export function offerPresets(ctx: Context, folder: string): void {
         return () => void roots.splice(roots.indexOf(root), 1)
       }, 'agy.presets()')
     } else if (takesDefinitions(roster)) {
-      for (const definition of definitionsIn(folder)) {
-        const registered = roster.register(definition)
-        registered.catch((error: unknown) => unoffered(String(error)))
-        scope.effect(() => async () => (await registered.catch(() => undefined))?.(), `agy.preset(${definition.id})`)
-      }
+      const registered = definitionsIn(folder).then(all => Promise.all(all.map(each => roster.register(each))))
+      registered.catch((error: unknown) => unoffered(String(error)))
+      scope.effect(
+        () => async () => {
+          for (const withdraw of await registered.catch(() => [])) await withdraw()
+        },
+        'agy.presets()',
+      )
     } else {
       unoffered('this dsh keeps its presets differently')
     }

@@ -327,15 +327,18 @@ describe('presets', () => {
 
   test('are definitions in the later generation, of the same rows', async () => {
     const registered = new Map<string, PresetDefinition>()
+    const offered = Promise.withResolvers<void>()
     const { warnings, unload } = await offer({
       async register(definition: PresetDefinition) {
         registered.set(definition.id, definition)
+        offered.resolve()
         return async () => void registered.delete(definition.id)
       },
     })
     const rows = [
       { id: 'agy-engine', name: 'dsh-loop-engine-agy/preset', config: { provider: 'agy', model: 'default' } },
     ]
+    await offered.promise
     expect(registered.get('agy')).toMatchObject({ name: 'Antigravity', order: 50 })
     expect(registered.get('agy')?.plugins.slice(0, 1)).toEqual(rows)
     await unload()
@@ -352,10 +355,10 @@ describe('presets', () => {
     ])
   })
 
-  test('of any folder become definitions', () => {
+  test('of any folder become definitions', async () => {
     const folder = privateFolder()
     cpSync(join(ROOT, 'presets', 'agy'), join(folder, 'other'), { recursive: true })
-    expect(definitionsIn(folder).map(({ id }) => id)).toEqual(['other'])
+    expect((await definitionsIn(folder)).map(({ id }) => id)).toEqual(['other'])
   })
 })
 
