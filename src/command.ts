@@ -58,7 +58,7 @@ async function status(
   signal: AbortSignal,
 ): Promise<CommandAnswer> {
   const { engine, config } = subject
-  const { running, most } = engine.load
+  const { running, most, waiting } = engine.load
   const { sandboxMode = 'unknown', approvalPolicy = 'unknown' } = permissionKnobs(ctx, agent.session)
   const [program, model] = [await programOf(subject, signal), modelOf(agent)]
   return success(
@@ -70,7 +70,7 @@ async function status(
     `mode: ${config.mode ?? "the CLI's own"}`,
     `permissions: ${sandboxMode}, approval ${approvalPolicy}`,
     `approvals: ${await approvalsOf(subject, agent)}`,
-    `children: ${running} of ${most} running`,
+    `children: ${running} of ${most} running${waiting > 0 ? `, ${waiting} started ahead` : ''}`,
     `configured: ${configuredIn(config)}`,
   )
 }

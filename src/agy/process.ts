@@ -48,6 +48,8 @@ export interface AgyChild {
 /** A child that is a process of this machine. */
 export interface AgyProcess extends AgyChild {
   readonly pid: number
+  /** Give a child that waits its one line of stdin, and close stdin. */
+  ask(line: string): void
 }
 
 /** The program could not be started at all. */
@@ -139,7 +141,7 @@ async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
 }
 
 /**
- * Spawn a child, give it its one line of stdin, and close stdin.
+ * Spawn a child, and give it its one line of stdin if there is one by now.
  *
  * @throws SpawnFailure when the system refuses to start it.
  */
@@ -182,7 +184,8 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
 
   // The child may die before it reads: EPIPE is no failure of ours, its exit tells what happened.
   child.stdin.on('error', () => {})
-  child.stdin.end(launch.stdin)
+  const ask = (line: string): void => void child.stdin.end(line)
+  if (launch.stdin !== undefined) ask(launch.stdin)
 
   const left = exited.then(async exit => {
     // The leader is gone; what it left running would hold the pipes.
@@ -217,6 +220,7 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
 
   return {
     pid,
+    ask,
     lines: readLines(child.stdout, limits.maxLineBytes),
     left,
     stderr,

@@ -16,7 +16,7 @@ import {
   type StepPlace,
 } from '../host/session-log.ts'
 import { boundedText } from './bounded-text.ts'
-import type { Gate, HostedEngine, Outcome, Permissions } from './contract.ts'
+import type { Gate, HostedEngine, LikelyRequest, Outcome, Permissions, StartedAhead } from './contract.ts'
 import { assertNever } from './contract.ts'
 import { HostedRun, type RunPurpose } from './hosted-run.ts'
 import { invokedSkill } from './skills.ts'
@@ -71,6 +71,20 @@ export interface HostedStepInput {
 /** Drives the hosted steps of one session, one after the other. */
 export class HostedSteps {
   private run: HostedRun | undefined
+  private ahead: StartedAhead | undefined
+
+  /** Begin what the next run will probably need; nothing is recorded of it. */
+  startAhead(engine: HostedEngine, request: LikelyRequest): void {
+    this.ahead?.end()
+    this.ahead = engine.startAhead?.(request)
+  }
+
+  /** No hosted step is to be expected: end what is under way or waits. */
+  async close(): Promise<void> {
+    this.ahead?.end()
+    this.ahead = undefined
+    await this.stop()
+  }
 
   /**
    * Run one step.
@@ -126,6 +140,8 @@ export class HostedSteps {
     signal.throwIfAborted()
     const history = historyOf(session)
     const skill = await invokedSkill(history, cwd)
+    const { ahead } = this
+    this.ahead = undefined
     this.run = new HostedRun(
       purpose,
       {
@@ -137,6 +153,7 @@ export class HostedSteps {
         scope: `t${place.turn}s${place.step}`,
         signal,
         ...(reasoningEffort === undefined ? {} : { effort: reasoningEffort }),
+        ...(ahead && { ahead }),
       },
       session.seq,
     )

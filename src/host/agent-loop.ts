@@ -38,6 +38,8 @@ export interface OpenAgent {
   position(): StepPosition
   /** Ask the host's listeners (model picker, presets) which model the step is for. */
   route(position: StepPosition): Promise<LlmCallConfig>
+  /** The model that the next step is for, unless a listener names another one. */
+  likelyRoute(): LlmCallConfig
   /** Whether this process has written a request header for the session, by whichever engine. */
   headerLogged: boolean
   /** Where the later generation's frames go; absent in the first one. */
@@ -87,6 +89,7 @@ export function openAgent(agent: Agent, host: HostApi = INSTALLED): OpenAgent | 
     route(position) {
       return loop.dispatch.waterfall('agent/request', position, () => Promise.resolve(proposal(agent, loop)))
     },
+    likelyRoute: () => proposal(agent, loop),
     get headerLogged() {
       return loop.requestHeaderLogged
     },
