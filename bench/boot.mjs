@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { hostEnv, PRIVATE, prepareHost, STAND_IN } from '../scripts/private-host.mjs'
 import { must } from '../scripts/setup.mjs'
-import { median, pairs } from './ratio.mjs'
+import { pairs, ratioOf } from './ratio.mjs'
 
 export async function boot({ scale }) {
   const folder = mkdtempSync(join(tmpdir(), 'dsh-agy-boot-'))
@@ -32,7 +32,7 @@ export async function boot({ scale }) {
       () => start(home, overlay),
       () => start(join(PRIVATE, 'bare-home'), bare),
     )
-    const value = median(times.ours) / median(times.baseline)
+    const value = ratioOf(times)
     const started = existsSync(echo)
     return [
       {

@@ -5,7 +5,7 @@ import { Fold } from '../lib/agy/fold.js'
 import { FrameParser } from '../lib/agy/frames.js'
 import { LineSplitter } from '../lib/agy/lines.js'
 import { decodeFrame } from '../lib/agy/wire.js'
-import { median, pairs } from './ratio.mjs'
+import { median, pairs, ratioOf } from './ratio.mjs'
 
 const PROBES = join(import.meta.dirname, '..', 'probes')
 const CHUNK = 64 * 1024
@@ -69,7 +69,7 @@ export async function decode({ scale, rounds }) {
     return parsed
   }
   const times = await pairs(rounds, ours, baseline)
-  const speed = median(times.baseline) / median(times.ours)
+  const speed = 1 / ratioOf(times)
   return [
     {
       name: `decode and fold ${(bytes.length / 1e6).toFixed(0)} MB, share of the speed of JSON.parse`,

@@ -8,6 +8,9 @@ export function quantile(values, share) {
 
 export const median = values => quantile(values, 0.5)
 
+/** Ours to the baseline: the median over the pairs, since what disturbs a machine for seconds disturbs both of a pair. */
+export const ratioOf = ({ ours, baseline }) => median(ours.map((time, at) => time / baseline[at]))
+
 /** Milliseconds that a piece of work takes. */
 export async function timed(work) {
   const start = performance.now()

@@ -1,6 +1,6 @@
 /** The prompt of a long log: the first one, the next one, and how many keep their predecessor's beginning. */
 import { DEFAULT_TRANSCRIPT, Transcript } from '../lib/engine/transcript.js'
-import { median, pairs } from './ratio.mjs'
+import { pairs, ratioOf } from './ratio.mjs'
 
 const text = words => [{ type: 'text', text: words }]
 const item = (role, kind, content) => ({ message: { role, source: { kind }, content }, interrupted: false })
@@ -45,8 +45,7 @@ async function longLog({ scale, rounds }) {
     () => render(kept, longer),
     () => render(fresh(), longer),
   )
-  const ratio = median(first.ours) / median(first.baseline)
-  const again = median(next.ours) / median(next.baseline)
+  const [ratio, again] = [first, next].map(ratioOf)
   const size = `${messages.toLocaleString('en')} messages`
   return [
     {

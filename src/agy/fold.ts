@@ -5,6 +5,7 @@
  * here, duplicates are dropped, and token counts are made to add up to the result's.
  */
 import type { EngineEvent } from '../engine/contract.ts'
+import { deniesCall } from './denied-calls.ts'
 import { GrowingText } from './growing-text.ts'
 import type { HookAsk } from './hooks/ask.ts'
 import { type Breach, type CallPlace, GatedCalls } from './hooks/gated-calls.ts'
@@ -38,15 +39,6 @@ const QUIET_TOOLS: ReadonlySet<string> = new Set([
   'view_file',
 ])
 
-/** The denied action that the CLI names, and the tools that it stands for (agy 1.3.1, recordings of 2026-10). */
-const ACTION_TOOLS: ReadonlyMap<string, readonly string[]> = new Map([
-  ['command', ['run_command', 'send_command_input']],
-  ['unsandboxed', ['run_command']],
-  ['mcp', ['call_mcp_tool']],
-  ['read_url', ['read_url_content']],
-  ['execute_url', ['open_browser_url', 'execute_browser_javascript']],
-])
-
 /** What was decided on a call that the CLI asked about. */
 export type Decision =
   | { readonly kind: 'allowed' }
@@ -63,6 +55,8 @@ export interface AskedCall {
   readonly refusal?: string
 }
 
+type StepPlace = Pick<AgyStep, 'conversationId' | 'index'>
+
 /** Folds the events of one run. */
 export class Fold {
   private readonly order = new OrderedEvents()
@@ -73,6 +67,7 @@ export class Fold {
   private readonly scope: string
   private readonly gated: GatedCalls | undefined
   private conversation: string | undefined
+  private last: StepPlace & { readonly key: string } = { conversationId: undefined, index: Number.NaN, key: '' }
   private parked: { name: string; event: Extract<EngineEvent, { type: 'tool-result' }> } | undefined
   private result: AgyResult | undefined
   private text = new GrowingText()
@@ -268,13 +263,17 @@ export class Fold {
    * whether that was told by then or not. Steps of the CLI's subagents were never seen on the wire; if one comes, it is
    * no step of ours with the same number.
    */
-  private keyOf({ conversationId, index }: Pick<AgyStep, 'conversationId' | 'index'>): string {
-    const foreign = conversationId !== undefined && conversationId !== this.conversation
-    return `${foreign ? conversationId : ''}#${index ?? 'unnumbered'}`
+  private keyOf({ conversationId, index }: StepPlace): string {
+    // One delta after the other is of the same step.
+    if (this.last.index !== index || this.last.conversationId !== conversationId) {
+      const foreign = conversationId !== undefined && conversationId !== this.conversation
+      this.last = { conversationId, index, key: `${foreign ? conversationId : ''}#${index ?? 'unnumbered'}` }
+    }
+    return this.last.key
   }
 
   /** The scope keeps calls of two runs apart, whatever the CLI names its conversations: the host's page takes no id twice. */
-  private idOf({ conversationId, index }: Pick<AgyStep, 'conversationId' | 'index'>): string {
+  private idOf({ conversationId, index }: StepPlace): string {
     const conversation = conversationId ?? this.conversation
     const run = conversation === undefined ? this.scope : `${this.scope}-${conversation}`
     return `${run}-tool-${index ?? 'unnumbered'}`
@@ -390,10 +389,4 @@ export class Fold {
     this.tokens = total
     this.tell({ type: 'usage', usage: engineUsage(rest) })
   }
-}
-
-/** Whether the result says that the call before it, which looked finished, was in truth denied. */
-function deniesCall(result: AgyResult, tool: string): boolean {
-  if (result.deniedActions.length === 0) return result.status === 'CANCELED'
-  return result.deniedActions.some(action => ACTION_TOOLS.get(action)?.includes(tool) ?? true)
 }

@@ -35,7 +35,7 @@ export class OrderedEvents {
       return
     }
     this.tell(event)
-    this.advance()
+    if (this.waiting.length > 0) this.advance()
   }
 
   /** The run is over: an open call will never settle, so what waited for it comes out behind it. */

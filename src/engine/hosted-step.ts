@@ -129,14 +129,14 @@ export class HostedSteps {
       if (!this.run.isAbandoned || (await this.run.peek()).type !== 'end') return this.run
       await this.stop()
     }
-    if (!(await isFolder(cwd))) {
+    // The child acts on its own: what it is told must be durable before it starts.
+    const [isThere] = await Promise.all([isFolder(cwd), input.flush()])
+    if (!isThere) {
       throw new input.failure(
         `The folder of this session, "${cwd}", is not there any more. Bring it back, or open a session in another folder.`,
         'ENGINE_CWD_MISSING',
       )
     }
-    // The child acts on its own: what it is told must be durable before it starts.
-    await input.flush()
     signal.throwIfAborted()
     const history = historyOf(session)
     const skill = await invokedSkill(history, cwd)
