@@ -28,7 +28,6 @@ import { offerPresets } from './host/preset-roots.ts'
 import { type EngineChoice, routeSteps } from './router/router.ts'
 
 export type { EngineConfig } from './config.ts'
-export { EngineSchema } from './config.ts'
 
 /** Stable plugin name. */
 export const name = 'dsh-loop-engine-agy'
