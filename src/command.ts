@@ -3,7 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { Context } from '@deepseek-ai/cordis'
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import type { AgyLoop } from './agy/agy-loop.ts'
-import { examine, lineOf } from './agy/examination.ts'
+import { examine } from './agy/examination.ts'
+import { lineOf } from './agy/finding.ts'
 import type { ModelCatalogue } from './agy/models.ts'
 import { redact } from './agy/redact.ts'
 import { AgyRefusal } from './agy/refusal.ts'
@@ -57,7 +58,7 @@ async function status(
   signal: AbortSignal,
 ): Promise<CommandAnswer> {
   const { engine, config } = subject
-  const { running, most } = engine.load
+  const { running, most, waiting } = engine.load
   const { sandboxMode = 'unknown', approvalPolicy = 'unknown' } = permissionKnobs(ctx, agent.session)
   const [program, model] = [await programOf(subject, signal), modelOf(agent)]
   return success(
@@ -69,7 +70,7 @@ async function status(
     `mode: ${config.mode ?? "the CLI's own"}`,
     `permissions: ${sandboxMode}, approval ${approvalPolicy}`,
     `approvals: ${await approvalsOf(subject, agent)}`,
-    `children: ${running} of ${most} running`,
+    `children: ${running} of ${most} running${waiting > 0 ? `, ${waiting} started ahead` : ''}`,
     `configured: ${configuredIn(config)}`,
   )
 }
@@ -130,12 +131,13 @@ function models({ catalogue, config }: CommandSubject): CommandAnswer {
 }
 
 async function doctor({ config }: CommandSubject, agent: Agent): Promise<CommandAnswer> {
-  const { bin, env: extra } = config
+  const { bin, model, env: extra } = config
   const findings = await examine({
     parent: scrubbedParentEnv(),
     extra,
     cwd: folderOf(agent),
     ...(bin !== undefined && { bin }),
+    ...(model !== undefined && { model }),
   })
   const failures = findings.filter(({ verdict }) => verdict === 'failure')
   const verdict =

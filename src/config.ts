@@ -6,6 +6,7 @@
  */
 import z from '@deepseek-ai/schemastery'
 import { DEFAULT_SLOTS } from './agy/child-slots.ts'
+import { type AheadLimits, DEFAULT_AHEAD } from './agy/children-ahead.ts'
 import { DEFAULT_APPROVAL_TIMEOUT_MS } from './agy/hooks/files.ts'
 import { MAX_PROMPT_BYTES } from './agy/launch.ts'
 import { DEFAULT_CHILD_LIMITS } from './agy/process.ts'
@@ -38,6 +39,7 @@ export interface EngineConfig {
   maxToolResultBytes: number
   maxChildren: number
   startGapMs: number
+  prestart: AheadLimits
   transcript: TranscriptLimits
 }
 
@@ -120,6 +122,14 @@ export const EngineSchema = z.object({
   ),
   maxChildren: count(DEFAULT_SLOTS.maxChildren).description('Children at once, over all sessions.'),
   startGapMs: count(DEFAULT_SLOTS.startGapMs, 0).description('Least time between two starts, in milliseconds.'),
+  prestart: z
+    .object({
+      max: count(DEFAULT_AHEAD.max, 0).description(
+        'Children that are started before there is a prompt and wait for it, over all sessions; 0 starts none.',
+      ),
+      idleMs: count(DEFAULT_AHEAD.idleMs).description('Longest time that one of them waits, in milliseconds.'),
+    })
+    .description('Whether the next step finds the CLI started already.'),
   transcript: z
     .object({
       maxBytes: z

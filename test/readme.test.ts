@@ -9,7 +9,16 @@ const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
 const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   .filter(name => name.endsWith('.ts'))
   .map(name => readFileSync(join(ROOT, 'src', name), 'utf8'))
-const codes = [...new Set(sources.flatMap(source => source.match(/(?<=['"`])(?:AGY|ENGINE)_[A-Z_]+(?=['"`:])/g) ?? []))]
+const codes = [
+  ...new Set(
+    sources.flatMap(
+      source =>
+        source.match(
+          /(?<=['"`])(?:AGY|ENGINE|DSH_(?:UNLINKED|MISSING|VERSION|PROFILE|PLUGIN|ROW)|RECORD|RECORDING|LOG|PROBES)(?:_[A-Z_]+)?(?=['"`:])/g,
+        ) ?? [],
+    ),
+  ),
+]
 
 /** Of the CLI's own environment or output, and codes inside a fallback that is never shown to a person. */
 const NOT_OURS = ['AGY_ERROR', 'AGY_CLI_DISABLE_AUTO_UPDATE']

@@ -6,8 +6,11 @@
  * - `{"closeStdin": true}`     close it unread
  * - `{"frames": [a, b]}`       write the frames a (inclusive) to b (exclusive) of `01-text-answer`, or of `"of"`
  * - `{"line": text}`           write a line; `{"text": text}` without a line end; `{"base64": bytes}` any bytes
- * - `{"big": bytes, "as": …}`  write one line of about so many bytes: `output` of a tool, `delta` of text, or `junk`
+ * - `{"big": bytes, "as": …}`  write a line of about so many bytes, `times` times: `output` of a tool, `delta` of text, or `junk`
  * - `{"deltas": count}`        write so many small deltas
+ * - `{"stream": count, "rate": n}`  write so many deltas at n a second, each with the monotonic time of its writing in ns; without a
+ *                              rate as fast as the pipe takes them
+ * - `{"gate": folder}`         put a file into the folder, and go on when a file `go` stands in it
  * - `{"stderr": text}`         write to stderr, `times` times
  * - `{"log": text}`            append to the file of `--log-file`
  * - `{"wait": "signal"}`       stay until a signal ends it; `{"wait": ms}` pause
@@ -26,7 +29,7 @@
  * - `{"exit": code}`           end
  */
 import { spawn } from 'node:child_process'
-import { appendFileSync, closeSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, closeSync, existsSync, readFileSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -48,12 +51,11 @@ function framesOf(probe) {
   return lines.filter(line => line !== '').map(line => `${line}\n`)
 }
 
-function bigLine(bytes, as) {
-  const body = 'x'.repeat(bytes)
+function bigLine(body, as, at) {
   switch (as) {
     case 'output':
       return step({
-        step_index: 2,
+        step_index: 2 + at,
         state: 'DONE',
         step_type: 'tool',
         tool_info: { name: 'run_command', parameters: { CommandLine: 'yes' }, output: body },
@@ -64,6 +66,9 @@ function bigLine(bytes, as) {
       return body
   }
 }
+
+/** Deltas of one write, where they are written as fast as can be. */
+const BLOCK = 400
 
 const until = signal => new Promise(resolve => process.once(signal, resolve))
 
@@ -79,12 +84,38 @@ const ACTIONS = {
   line: line => write(process.stdout, `${line}\n`),
   text: part => write(process.stdout, part),
   base64: bytes => write(process.stdout, Buffer.from(bytes, 'base64')),
-  big: (bytes, _flags, { as }) => write(process.stdout, `${bigLine(bytes, as)}\n`),
+  async big(bytes, _flags, { as, times = 1 }) {
+    const body = 'x'.repeat(bytes)
+    for (let at = 0; at < times; at += 1) await write(process.stdout, `${bigLine(body, as, at)}\n`)
+  },
   async deltas(count) {
     for (let at = 0; at < count; at += 1) {
       const delta = step({ step_index: 3, state: 'ACTIVE', step_type: 'agent_response', text_delta: `${at} ` })
       await write(process.stdout, `${delta}\n`)
     }
+  },
+  async stream(count, _flags, { rate }) {
+    const delta = () =>
+      `${step({ step_index: 3, state: 'ACTIVE', step_type: 'agent_response', text_delta: `t${process.hrtime.bigint()} ` })}\n`
+    if (rate === undefined) {
+      for (let at = 0; at < count; at += BLOCK) {
+        await write(process.stdout, Array.from({ length: Math.min(BLOCK, count - at) }, delta).join(''))
+      }
+      return
+    }
+    const start = performance.now()
+    for (let written = 0; written < count; ) {
+      const due = Math.min(count, Math.floor(((performance.now() - start) * rate) / 1000) + 1)
+      for (; written < due; written += 1) await write(process.stdout, delta())
+      await pause(Math.max(0, start + (written * 1000) / rate - performance.now()))
+    }
+  },
+  async gate(folder) {
+    const watching = watch(folder)
+    const opened = new Promise(resolve => watching.on('change', (_what, name) => name === 'go' && resolve()))
+    writeFileSync(join(folder, `${process.pid}`), '')
+    if (!existsSync(join(folder, 'go'))) await opened
+    watching.close()
   },
   async stderr(words, _flags, { times = 1 }) {
     for (let at = 0; at < times; at += 1) await write(process.stderr, words)

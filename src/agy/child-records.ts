@@ -112,6 +112,23 @@ export async function endOrphans(graceMs: number): Promise<number[]> {
   return ended
 }
 
+/**
+ * List the children of hosts that are gone. Ends nobody.
+ *
+ * @returns the pids of those that still run.
+ */
+export async function listOrphans(): Promise<number[]> {
+  const folder = await ownFolder()
+  if (folder === undefined) return []
+  const pids: number[] = []
+  for (const name of await readdir(folder)) {
+    const record = await readRecord(join(folder, name))
+    if (record === undefined || (await isAlive(record.owner))) continue
+    if (await isAlive(record.child)) pids.push(record.child.pid)
+  }
+  return pids
+}
+
 /** Only what a run can have made is removed, whatever stands in the record. */
 const isRunFolder = (path: string): boolean => dirname(path) === tmpdir() && basename(path).startsWith('dsh-agy-run-')
 

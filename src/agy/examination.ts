@@ -1,32 +1,20 @@
 /** What stands between a machine and a first answer. Starts no model call and changes nothing. */
 import { namedCause } from './causes.ts'
 import { findExecutable } from './executable.ts'
+import type { Finding } from './finding.ts'
 import { DEFAULT_APPROVAL_TIMEOUT_MS, hookSpec } from './hooks/files.ts'
 import { inspectHooks } from './hooks/proof.ts'
 import { childEnvironment } from './launch.ts'
-import { parseModels } from './models.ts'
+import { type AgyModel, parseModels } from './models.ts'
 import { runToEnd } from './process.ts'
-import { redact } from './redact.ts'
+import { quota } from './quota.ts'
+import { redact, secretsIn, without } from './redact.ts'
 import { AgyRefusal } from './refusal.ts'
-import { RunFolder } from './run-folder.ts'
+import { orphans, platform, proxies, TERMS, temporaryFolder, UPDATES } from './surroundings.ts'
 import { NEWEST_RECORDED, VersionBook } from './version.ts'
 
 /** `agy models` takes up to 14 s, and 60 s where a sign-in is waited for. */
 const MODELS_LIMIT_MS = 45_000
-
-/** One thing that was looked at. */
-export interface Finding {
-  readonly what: string
-  readonly verdict: 'ok' | 'warning' | 'failure'
-  /** What was found; a warning or a failure says the way out as well. */
-  readonly words: string
-  /** Stable code of a failure that the engine would report as well. */
-  readonly code?: string
-}
-
-/** A finding as one line. */
-export const lineOf = ({ what, verdict, words, code }: Finding): string =>
-  `${verdict.padEnd(7)}  ${what}: ${words}${code === undefined ? '' : ` (${code})`}`
 
 type Env = Readonly<Record<string, string>>
 
@@ -38,25 +26,54 @@ export interface Examined {
   readonly extra?: Readonly<Record<string, string | null>>
   /** The pinned program. */
   readonly bin?: string
+  /** The pinned model. */
+  readonly model?: string
   /** Absolute path of the folder whose hooks count. */
   readonly cwd: string
+  /** Whether the CLI is asked for its quota too. */
+  readonly usage?: boolean
+  /** Told what is looked at next. */
+  readonly onLook?: (what: string) => void
 }
 
 /** Look at everything, each thing as far as the ones before it allow. */
-export async function examine({ parent, extra = {}, bin, cwd }: Examined): Promise<Finding[]> {
+export async function examine(examined: Examined): Promise<Finding[]> {
+  const { parent, extra = {}, bin, cwd, usage = false, onLook = () => {} } = examined
   const env = childEnvironment(parent, extra)
+  onLook('looking for the program')
   const file = await refusable('program', async () => {
     const found = await findExecutable(bin, env)
-    return { what: 'program', verdict: 'ok', words: redact(found, env.HOME), found }
+    return { what: 'program', verdict: 'ok', words: found, found }
   })
-  const findings: Finding[] = [await platform(), file]
+  const findings: Finding[] = [platform(), file]
   if ('found' in file) {
     // One after the other: some versions fail when several start at once.
-    findings.push(await version(file.found, env), await signIn(file.found, env), ...(await hooks(file.found, env, cwd)))
+    onLook('asking agy for its version')
+    const known = await version(file.found, env)
+    findings.push(known)
+    onLook('asking agy for its models, a call over the network')
+    findings.push(...(await signIn(file.found, env, examined.model)))
+    onLook('asking agy for its hooks')
+    findings.push(...(await hooks(file.found, env, cwd)))
+    // An old version would take the question for a prompt.
+    if (usage && known.verdict !== 'failure') {
+      onLook('asking agy for its quota')
+      findings.push(await quota(file.found, env, cwd))
+    }
   }
-  findings.push(await temporaryFolder())
-  return findings.map(({ what, verdict, words, code }) => ({ what, verdict, words, ...(code && { code }) }))
+  onLook('looking around')
+  findings.push(proxies(env), await orphans(), await temporaryFolder(), UPDATES, TERMS)
+  const secrets = secretsIn(env)
+  return findings.map(finding => shown({ ...finding, words: without(finding.words, secrets) }, env.HOME))
 }
+
+/** A finding that can be shown to anybody. */
+export const shown = ({ what, verdict, words, code }: Finding, home: string | undefined): Finding => ({
+  what,
+  verdict,
+  words: redact(words, home),
+  ...(code && { code }),
+})
 
 async function refusable<T extends Finding>(what: string, look: () => Promise<T>): Promise<T | Finding> {
   try {
@@ -67,43 +84,51 @@ async function refusable<T extends Finding>(what: string, look: () => Promise<T>
   }
 }
 
-async function platform(): Promise<Finding> {
-  const words = `${process.platform}-${process.arch}, Node ${process.version}`
-  if (process.platform === 'linux') return { what: 'platform', verdict: 'ok', words }
-  return {
-    what: 'platform',
-    verdict: 'warning',
-    words: `${words}: the engine was written for it, but never run on it.`,
-  }
-}
-
 const never = new AbortController().signal
 
 const version = (file: string, env: Env): Promise<Finding> =>
   refusable('version', async () => {
-    const word = await new VersionBook().check(file, env, never)
-    if (word === undefined) return { what: 'version', verdict: 'ok', words: `recorded, up to ${NEWEST_RECORDED}` }
+    const book = new VersionBook()
+    const word = await book.check(file, env, never)
+    if (word === undefined) {
+      const said = await book.say(file, env, never)
+      return { what: 'version', verdict: 'ok', words: `${said}, verified: recordings go up to ${NEWEST_RECORDED}` }
+    }
     return { what: 'version', verdict: 'warning', words: word.message, code: word.code }
   })
 
-async function signIn(file: string, env: Env): Promise<Finding> {
+async function signIn(file: string, env: Env, pinned: string | undefined): Promise<Finding[]> {
   const { stdout, stderr, timedOut, exitCode } = await runToEnd(file, ['models'], env, MODELS_LIMIT_MS)
   const models = parseModels(stdout)
   if (models.length > 0) {
-    return { what: 'sign-in', verdict: 'ok', words: `signed in; ${models.length} models, such as ${models[0]?.id}` }
+    return [{ what: 'sign-in', verdict: 'ok', words: 'signed in, since models are listed' }, modelsOf(models, pinned)]
   }
   const cause = namedCause(`${stderr}\n${stdout}`)
   if (cause !== undefined) {
-    return { what: 'sign-in', verdict: 'failure', words: `${cause.message} ${cause.hint}`, code: cause.code }
+    return [{ what: 'sign-in', verdict: 'failure', words: `${cause.message} ${cause.hint}`, code: cause.code }]
   }
   const said = redact((stderr.trim() || stdout.trim()).slice(-300), env.HOME)
   const why = timedOut
     ? `no answer in ${MODELS_LIMIT_MS / 1000} s`
     : `exit code ${exitCode ?? 'unknown'}${said && `: ${said}`}`
+  return [
+    {
+      what: 'sign-in',
+      verdict: 'warning',
+      words: `\`agy models\` listed nothing (${why}). Run \`agy\` once in a terminal to see whether it answers.`,
+    },
+  ]
+}
+
+/** The list names each tier by itself; a pinned model may leave its tier to the pinned effort. */
+function modelsOf(models: readonly AgyModel[], pinned: string | undefined): Finding {
+  const what = 'models'
+  const isListed = pinned === undefined || models.some(({ id }) => id === pinned || id.startsWith(`${pinned}-`))
+  if (isListed) return { what, verdict: 'ok', words: `${models.length} listed, such as ${models[0]?.id}` }
   return {
-    what: 'sign-in',
+    what,
     verdict: 'warning',
-    words: `\`agy models\` listed nothing (${why}). Run \`agy\` once in a terminal to see whether it answers.`,
+    words: `The pinned model "${pinned}" is not among the ${models.length} that \`agy models\` lists. Pin one of them, or none.`,
   }
 }
 
@@ -142,16 +167,5 @@ async function hooks(file: string, env: Env, cwd: string): Promise<Finding[]> {
   } catch (error) {
     if (!(error instanceof AgyRefusal)) throw error
     return [warning(error.message)]
-  }
-}
-
-async function temporaryFolder(): Promise<Finding> {
-  const folder = await RunFolder.open()
-  await folder?.remove()
-  if (folder !== undefined) return { what: 'temporary folder', verdict: 'ok', words: 'can be written' }
-  return {
-    what: 'temporary folder',
-    verdict: 'warning',
-    words: 'Nothing can be written below it: images and logs beyond the bound cannot be handed over. Set TMPDIR.',
   }
 }

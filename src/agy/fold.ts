@@ -5,6 +5,7 @@
  * here, duplicates are dropped, and token counts are made to add up to the result's.
  */
 import type { EngineEvent } from '../engine/contract.ts'
+import { GrowingText } from './growing-text.ts'
 import type { HookAsk } from './hooks/ask.ts'
 import { type Breach, type CallPlace, GatedCalls } from './hooks/gated-calls.ts'
 import { shownArguments } from './hooks/tools.ts'
@@ -74,7 +75,7 @@ export class Fold {
   private conversation: string | undefined
   private parked: { name: string; event: Extract<EngineEvent, { type: 'tool-result' }> } | undefined
   private result: AgyResult | undefined
-  private text = ''
+  private text = new GrowingText()
   /** Length of `text` when the last call was announced: what stands before it is stored and cannot change. */
   private storedText = 0
   private tokens = NO_TOKENS
@@ -193,7 +194,7 @@ export class Fold {
   /** What the frames said in all. */
   summary(): FoldSummary {
     const { result, text, understood, toolSucceeded, toolErrors } = this
-    return { ...(result && { result }), text, understood, toolSucceeded, toolErrors }
+    return { ...(result && { result }), text: text.toString(), understood, toolSucceeded, toolErrors }
   }
 
   private tell(...events: EngineEvent[]): void {
@@ -283,8 +284,8 @@ export class Fold {
     const key = this.keyOf(step)
     if (step.index !== undefined && this.finishedResponses.has(key)) return
     if (step.text !== undefined) {
-      this.text += step.text
-      this.tell({ type: 'text', text: step.text })
+      this.text.add(step.text)
+      this.order.push({ type: 'text', text: step.text })
     }
     if (step.state === 'ACTIVE') return
     if (step.index !== undefined) this.finishedResponses.add(key)
@@ -357,13 +358,14 @@ export class Fold {
    * else replaces the stored text of the last segment only.
    */
   private reconcileText(response: string): void {
-    if (response === '' || response === this.text) return
-    if (response.startsWith(this.text)) {
-      this.tell({ type: 'text', text: response.slice(this.text.length) })
-      this.text = response
+    const told = this.text.toString()
+    if (response === '' || response === told) return
+    if (response.startsWith(told)) {
+      this.tell({ type: 'text', text: response.slice(told.length) })
+      this.text.add(response.slice(told.length))
       return
     }
-    const stored = this.text.slice(0, this.storedText)
+    const stored = told.slice(0, this.storedText)
     const settled = response.startsWith(stored) ? response.slice(stored.length) : ''
     if (settled === '') {
       this.notice(
@@ -373,7 +375,7 @@ export class Fold {
       return
     }
     this.tell({ type: 'text-settled', text: settled })
-    this.text = response
+    this.text = new GrowingText(response)
   }
 
   /** The conversation is fresh, so the result's figures are the run's: what the steps did not tell rides on the last message. */

@@ -1,6 +1,6 @@
 /** Complete lines of the CLI's stdout become JSON values; what is none is reported, never lost. */
 import ndjson from 'ndjson'
-import type { Line } from './lines.ts'
+import type { Lines } from './lines.ts'
 
 /** A parsed frame, or a short word on a line that holds none. */
 export type Frame = { readonly value: unknown } | { readonly problem: string }
@@ -10,7 +10,7 @@ const EXCERPT = 120
 /** Text stays text on its way through the stream; the types know the parser's own option alone. */
 const PARSER_OPTIONS = { strict: true, decodeStrings: false }
 
-/** Parses lines in batches: the stream of the parser costs more for each write than for each line. */
+/** Parses lines in blocks: the stream of the parser costs more for each write than for each line. */
 export class FrameParser {
   private readonly parser = ndjson.parse(PARSER_OPTIONS)
   private broken = false
@@ -21,35 +21,51 @@ export class FrameParser {
     })
   }
 
-  /** @param lines - complete lines; each gives one frame, in order. */
-  parse(lines: readonly Line[]): Frame[] {
-    // Every frame is an object. A bare `null` would end the parser's stream, so nothing else is let in.
-    const admitted: string[] = []
-    for (const line of lines) if ('text' in line && isObject(line.text)) admitted.push(line.text)
-    const values = this.valuesOf(admitted)
-    let next = 0
-    return lines.map(line => {
-      if ('droppedBytes' in line) return { problem: `a line of ${line.droppedBytes} bytes, which is too long` }
-      if (line.text !== admitted[next]) return { problem: excerpt(line.text) }
-      const value = values[next]
-      next += 1
-      if (value === undefined) return { problem: excerpt(line.text) }
-      // Brackets are what nesting is made of, so a short line cannot be nested deeply.
-      if (line.text.length > 2 * MAX_DEPTH) prune(value)
-      return { value }
+  /** @param blocks - complete lines; each that is not blank gives one frame, in order. */
+  parse(blocks: readonly Lines[]): Frame[] {
+    return blocks.flatMap(block => {
+      if ('droppedBytes' in block) return [{ problem: `a line of ${block.droppedBytes} bytes, which is too long` }]
+      return this.parseBlock(block.text) ?? block.text.split('\n').flatMap(line => this.parseLine(line))
     })
   }
 
-  /** One value for each line; `undefined` for one that is no JSON. */
-  private valuesOf(texts: readonly string[]): unknown[] {
-    if (texts.length === 0) return []
+  private parseLine(line: string): Frame[] {
+    if (line.trim() === '') return []
+    return this.parseBlock(line.trimStart()) ?? [{ problem: excerpt(line) }]
+  }
+
+  /** The frames of lines that are all of them whole objects; `undefined` if one is not. */
+  private parseBlock(text: string): Frame[] | undefined {
+    const ends = endsOfObjects(text)
+    if (ends === undefined) return undefined
     this.broken = false
-    this.parser.write(`${texts.join('\n')}\n`)
-    const values: unknown[] = []
-    for (let value: unknown = this.parser.read(); value !== null; value = this.parser.read()) values.push(value)
-    if (!this.broken) return values
-    // Somewhere in the batch is a line that is none: which, they tell one by one.
-    return texts.length === 1 ? [undefined] : texts.flatMap(text => this.valuesOf([text]))
+    this.parser.write(`${text}\n`)
+    const frames: Frame[] = []
+    let start = 0
+    for (let value: unknown = this.parser.read(); value !== null; value = this.parser.read()) {
+      const end = ends[frames.length] ?? start
+      // Brackets are what nesting is made of, so a short line cannot be nested deeply.
+      if (end - start > 2 * MAX_DEPTH) prune(value)
+      start = end
+      frames.push({ value })
+    }
+    return this.broken ? undefined : frames
+  }
+}
+
+const BRACE = 0x7b
+
+/**
+ * Where each line ends, if each begins as an object does, which nearly all do. Every frame is an object, and a bare `null`
+ * would end the parser's stream: so nothing else is let in.
+ */
+function endsOfObjects(text: string): number[] | undefined {
+  const ends: number[] = []
+  for (let start = 0; ; start = (ends.at(-1) as number) + 1) {
+    if (text.charCodeAt(start) !== BRACE) return undefined
+    const end = text.indexOf('\n', start)
+    if (end < 0) return [...ends, text.length]
+    ends.push(end)
   }
 }
 
@@ -71,11 +87,6 @@ function prune(frame: unknown): void {
     level = next
   }
 }
-
-const BRACE = 0x7b
-
-/** Nearly all lines begin with the brace itself. */
-const isObject = (text: string): boolean => text.charCodeAt(0) === BRACE || text.trimStart().startsWith('{')
 
 function excerpt(text: string): string {
   return text.length <= EXCERPT ? text : `${text.slice(0, EXCERPT)}…`

@@ -24,7 +24,8 @@ export interface LaunchSettings {
 
 /** What one run asks for. */
 export interface LaunchRequest extends Pick<StepRequest, 'cwd' | 'model' | 'effort' | 'permissions' | 'auxiliary'> {
-  readonly prompt: string
+  /** Absent for a child that is started ahead of its prompt. */
+  readonly prompt?: string
   /** A second `--add-dir`: the folder of the files that go with the prompt. */
   readonly filesFolder?: string
   /**
@@ -42,8 +43,8 @@ export interface Launch {
   readonly args: readonly string[]
   readonly cwd: string
   readonly env: Readonly<Record<string, string>>
-  /** The one line that is written to stdin before it is closed. */
-  readonly stdin: string
+  /** The one line that is written to stdin before it is closed; absent, the child waits for it. */
+  readonly stdin?: string
 }
 
 /**
@@ -130,6 +131,24 @@ function checkedModel(model: string | undefined): string | undefined {
 }
 
 /**
+ * The line that a child is given.
+ *
+ * @throws AgyRefusal when the prompt cannot reach the CLI whole.
+ */
+export function stdinOf(prompt: string): string {
+  const bytes = Buffer.byteLength(prompt)
+  if (bytes > MAX_PROMPT_BYTES) {
+    throw new AgyRefusal(
+      'AGY_PROMPT_TOO_LONG',
+      `The prompt has ${bytes} bytes; the CLI would silently cut it at 191,580.`,
+      'Start a new session, or send less at once.',
+    )
+  }
+  const message = { role: 'user', content: [{ type: 'text', text: prompt }] }
+  return `${JSON.stringify({ event: 'user', message })}\n`
+}
+
+/**
  * Describe the child of one run.
  *
  * @param file - absolute path of the executable.
@@ -144,14 +163,7 @@ export function buildLaunch(
   request: LaunchRequest,
   parentEnv: Readonly<Record<string, string>>,
 ): Launch {
-  const bytes = Buffer.byteLength(request.prompt)
-  if (bytes > MAX_PROMPT_BYTES) {
-    throw new AgyRefusal(
-      'AGY_PROMPT_TOO_LONG',
-      `The prompt has ${bytes} bytes; the CLI would silently cut it at 191,580.`,
-      'Start a new session, or send less at once.',
-    )
-  }
+  const stdin = request.prompt === undefined ? undefined : stdinOf(request.prompt)
   const model = checkedModel(resolveModel(request.model ?? settings.model, request.effort ?? settings.effort))
   const args = ['--input-format=stream-json', '--output-format=stream-json']
   // Without it a prompt that starts with "/" is expanded and ends the process.
@@ -176,6 +188,6 @@ export function buildLaunch(
     args,
     cwd: request.cwd,
     env: { ...childEnvironment(parentEnv, settings.env), ...request.gate?.env },
-    stdin: `${JSON.stringify({ event: 'user', message: { role: 'user', content: [{ type: 'text', text: request.prompt }] } })}\n`,
+    ...(stdin !== undefined && { stdin }),
   }
 }

@@ -10,8 +10,8 @@ export const MAX_LINE_BYTES = 16 * 1024 * 1024
 
 const LF = 0x0a
 
-/** A complete line without its LF, or the size in bytes of one that was dropped for its length. */
-export type Line = { readonly text: string } | { readonly droppedBytes: number }
+/** Complete lines without the last LF, or the size in bytes of one line that was dropped for its length. */
+export type Lines = { readonly text: string } | { readonly droppedBytes: number }
 
 /** Bounded splitter; holds at most one unfinished line. */
 export class LineSplitter {
@@ -24,8 +24,8 @@ export class LineSplitter {
     this.maxBytes = maxBytes
   }
 
-  /** Take the next bytes; returns the lines that they complete, blank ones left out. */
-  push(chunk: Buffer): Line[] {
+  /** Take the next bytes; returns the lines that they complete. Where nothing but blank ones are, none are told. */
+  push(chunk: Buffer): Lines[] {
     const first = chunk.indexOf(LF)
     if (first < 0) {
       this.keep(chunk)
@@ -35,19 +35,24 @@ export class LineSplitter {
     const lines = this.complete()
     const last = chunk.lastIndexOf(LF)
     // All lines that begin and end in this chunk at once: to decode each by itself takes several times as long.
-    if (last > first) {
-      for (const text of chunk.toString('utf8', first + 1, last).split('\n')) {
-        if (this.isTooLong(text)) lines.push({ droppedBytes: Buffer.byteLength(text) })
-        else if (text.trim() !== '') lines.push({ text })
-      }
-    }
+    if (last > first) lines.push(...this.bounded(chunk.toString('utf8', first + 1, last)))
     this.keep(chunk.subarray(last + 1))
     return lines
   }
 
   /** The stream ended; returns the last line if it had no LF. */
-  end(): Line[] {
+  end(): Lines[] {
     return this.complete()
+  }
+
+  /** Whole lines; they are told apart only if one of them can be too long. */
+  private bounded(text: string): Lines[] {
+    if (this.isTooLong(text)) {
+      return text.split('\n').flatMap(line => {
+        return this.isTooLong(line) ? [{ droppedBytes: Buffer.byteLength(line) }] : toldLines(line)
+      })
+    }
+    return toldLines(text)
   }
 
   /** A character has at most three bytes for each unit of its text. */
@@ -61,7 +66,7 @@ export class LineSplitter {
     else if (part.length > 0) this.parts.push(part)
   }
 
-  private complete(): Line[] {
+  private complete(): Lines[] {
     const { size } = this
     // A whole line is decoded at once, so a character split between two chunks is not cut.
     const [only] = this.parts
@@ -70,6 +75,8 @@ export class LineSplitter {
     this.parts = []
     this.size = 0
     if (text === undefined) return [{ droppedBytes: size }]
-    return text.trim() === '' ? [] : [{ text }]
+    return toldLines(text)
   }
 }
+
+const toldLines = (text: string): Lines[] => (text.trim() === '' ? [] : [{ text }])

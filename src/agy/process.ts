@@ -7,9 +7,9 @@
 import type { Socket } from 'node:net'
 import type { Readable } from 'node:stream'
 import { setTimeout as pause, setImmediate as turnOfLoop } from 'node:timers/promises'
-import { execa } from 'execa'
+import type { execa as Execa } from 'execa'
 import type { Launch } from './launch.ts'
-import { type Line, LineSplitter, MAX_LINE_BYTES } from './lines.ts'
+import { LineSplitter, type Lines, MAX_LINE_BYTES } from './lines.ts'
 import type { ChildExit } from './outcome.ts'
 
 /** What one child may take and give. */
@@ -34,7 +34,7 @@ export const DEFAULT_CHILD_LIMITS: ChildLimits = {
 /** One running child. */
 export interface AgyChild {
   /** Lines of stdout until it ends, as many at once as have arrived. */
-  readonly lines: AsyncIterable<readonly Line[]>
+  readonly lines: AsyncIterable<readonly Lines[]>
   /** Stop reading and end the child: wait for it, then SIGTERM, then SIGKILL. Safe to call more than once. */
   settle(): Promise<void>
   /** The same without the wait. */
@@ -48,6 +48,8 @@ export interface AgyChild {
 /** A child that is a process of this machine. */
 export interface AgyProcess extends AgyChild {
   readonly pid: number
+  /** Give a child that waits its one line of stdin, and close stdin. */
+  ask(line: string): void
 }
 
 /** The program could not be started at all. */
@@ -62,6 +64,14 @@ export class SpawnFailure extends Error {
   }
 }
 
+let loaded: typeof Execa | undefined
+
+/** Loads what starts programs when the first one is started: that takes longer than all else of dsh's start with us. */
+async function starter(): Promise<typeof Execa> {
+  loaded ??= (await import('execa')).execa
+  return loaded
+}
+
 const groups = new Set<number>()
 
 // A host that exits without unloading its plugins must not leave a child behind. (SIGKILL cannot be heard.)
@@ -73,7 +83,7 @@ function killTree(pid: number, signal: NodeJS.Signals): void {
   if (process.platform === 'win32') {
     // Windows has no groups and no signals: taskkill ends the tree. Unproven here: no Windows was at hand.
     const force = signal === 'SIGKILL' ? ['/F'] : []
-    execa('taskkill', ['/PID', String(pid), '/T', ...force], { reject: false, windowsHide: true, stdio: 'ignore' })
+    loaded?.('taskkill', ['/PID', String(pid), '/T', ...force], { reject: false, windowsHide: true, stdio: 'ignore' })
     return
   }
   try {
@@ -131,11 +141,12 @@ async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
 }
 
 /**
- * Spawn a child, give it its one line of stdin, and close stdin.
+ * Spawn a child, and give it its one line of stdin if there is one by now.
  *
  * @throws SpawnFailure when the system refuses to start it.
  */
 export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHILD_LIMITS): Promise<AgyProcess> {
+  const execa = await starter()
   const child = execa(launch.file, launch.args, {
     cwd: launch.cwd,
     env: launch.env,
@@ -173,7 +184,8 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
 
   // The child may die before it reads: EPIPE is no failure of ours, its exit tells what happened.
   child.stdin.on('error', () => {})
-  child.stdin.end(launch.stdin)
+  const ask = (line: string): void => void child.stdin.end(line)
+  if (launch.stdin !== undefined) ask(launch.stdin)
 
   const left = exited.then(async exit => {
     // The leader is gone; what it left running would hold the pipes.
@@ -208,6 +220,7 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
 
   return {
     pid,
+    ask,
     lines: readLines(child.stdout, limits.maxLineBytes),
     left,
     stderr,
@@ -242,6 +255,7 @@ export async function runToEnd(
   signal?: AbortSignal,
   cwd?: string,
 ): Promise<Answer> {
+  const execa = await starter()
   const { stdout, stderr, exitCode, timedOut } = await execa(file, args, {
     env,
     extendEnv: false,
@@ -288,7 +302,7 @@ function ended(stream: Readable): Promise<void> {
 }
 
 /** Starts to read at once: when a child ends, Node throws away what nobody has begun to read. */
-function readLines(stdout: Readable, maxBytes: number): AsyncIterable<readonly Line[]> {
+function readLines(stdout: Readable, maxBytes: number): AsyncIterable<readonly Lines[]> {
   // Who stops reading early still wants the pipe drained: a child with a broken pipe would end in an error of its own.
   const chunks = stdout.iterator({ destroyOnReturn: false })
   const first = chunks.next()
@@ -301,10 +315,14 @@ async function* splitLines(
   first: Promise<IteratorResult<Buffer>>,
   chunks: AsyncIterator<Buffer>,
   maxBytes: number,
-): AsyncGenerator<readonly Line[]> {
+): AsyncGenerator<readonly Lines[]> {
   const splitter = new LineSplitter(maxBytes)
   try {
-    for (let chunk = await first; !chunk.done; chunk = await chunks.next()) yield splitter.push(chunk.value)
+    for (let chunk = await first; !chunk.done; chunk = await chunks.next()) {
+      yield splitter.push(chunk.value)
+      // Node reads a pipe that is always full many times in one turn of its loop, and all other sessions wait for that.
+      await turnOfLoop()
+    }
   } catch (error) {
     // We let go of the pipe because somebody else held it open after the exit.
     if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error

@@ -6,7 +6,7 @@ import { FrameParser } from './frames.ts'
 import { deny } from './hooks/ask.ts'
 import type { Breach } from './hooks/gated-calls.ts'
 import type { GateInput, RunGate } from './hooks/run-gate.ts'
-import type { Line } from './lines.ts'
+import type { Lines } from './lines.ts'
 import { isHopeless } from './outcome.ts'
 import type { AgyChild } from './process.ts'
 import type { RunClock } from './run-clock.ts'
@@ -50,22 +50,46 @@ export async function* readChild(reading: Reading): AsyncGenerator<EngineEvent> 
   }
 }
 
-/** @returns whether the run is over. */
+/**
+ * What has arrived at once. Pieces of text that follow each other are told as one: each event takes its whole way through the
+ * engine before the host looks after anything else, and a busy child writes hundreds at once.
+ *
+ * @returns whether the run is over.
+ */
 function* take(
   { fold, clock, child, problem, giveUp }: Reading,
   parser: FrameParser,
-  lines: readonly Line[],
+  lines: readonly Lines[],
 ): Generator<EngineEvent, boolean> {
+  let words = ''
+  const told = function* (events: readonly EngineEvent[]): Generator<EngineEvent> {
+    for (const event of events) {
+      if (event.type === 'text') {
+        words += event.text
+        continue
+      }
+      yield* rest()
+      yield event
+    }
+  }
+  const rest = function* (): Generator<EngineEvent> {
+    if (words !== '') yield { type: 'text', text: words }
+    words = ''
+  }
   for (const frame of parser.parse(lines)) {
     if ('problem' in frame) {
       problem(frame.problem)
       continue
     }
     const events = fold.push(decodeFrame(frame.value))
-    yield* events
-    if (fold.isOver || fold.breach !== undefined) return fold.isOver
+    yield* told(events)
+    if (fold.isOver || fold.breach !== undefined) {
+      yield* rest()
+      return fold.isOver
+    }
     if (events.some(isFailedModelCall) && isHopeless(child.stderr())) giveUp()
   }
+  yield* rest()
   if (lines.length > 0) clock.heard(fold.isToolOpen)
   return false
 }
@@ -98,10 +122,10 @@ function* takeAsked({ fold, clock, breached }: Reading, input: GateInput): Gener
   }
 }
 
-type Input = { readonly lines: readonly Line[] } | GateInput
+type Input = { readonly lines: readonly Lines[] } | GateInput
 
 /** What the child says and what the CLI asks, as it comes. Who stops early leaves a child whose output is still drained. */
-function inOneLine(lines: AsyncIterable<readonly Line[]>, gate: RunGate): AsyncIterable<Input> {
+function inOneLine(lines: AsyncIterable<readonly Lines[]>, gate: RunGate): AsyncIterable<Input> {
   const line = new PassThrough({ objectMode: true })
   let goOn: () => void = () => {}
   for (const event of ['drain', 'close']) line.on(event, () => goOn())

@@ -3,7 +3,9 @@
 const RULES: readonly (readonly [RegExp, string])[] = [
   // A sign-in address carries a one-time code.
   [/https?:\/\/accounts\.google\.com\/\S*/gi, '<sign-in address>'],
-  [/\bya29\.[\w.-]+|\bAIza[\w-]{20,}|\b1\/\/[\w-]{20,}|\bBearer\s+[\w.~+/-]+=*/g, '<credential>'],
+  [/\bya29\.[\w.-]+|\bAIza[\w-]{20,}|\b1\/\/[\w-]{20,}|\b4\/0[\w-]{8,}|\bBearer\s+[\w.~+/-]+=*/g, '<credential>'],
+  [/\beyJ[\w-]{8,}\.[\w.-]+|\b(?:sk|pk|gh[a-z]|github_pat|GOCSPX|xox[a-z])[-_][\w-]{16,}/g, '<credential>'],
+  [/(?<=[a-z]:\/\/)[^\s/@"']+@/gi, '<credential>@'],
   [/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '<mail address>'],
 ]
 
@@ -17,3 +19,24 @@ export function redact(text: string, home: string | undefined): string {
   for (const [pattern, replacement] of RULES) clean = clean.replace(pattern, replacement)
   return clean
 }
+
+/** Shortest value that is taken for a secret: shorter ones would be found in every text. */
+const SHORTEST = 4
+
+/**
+ * Values of an environment that must not be shown wherever they come up: those under the name of a secret, and what opens an
+ * address.
+ */
+export function secretsIn(env: Readonly<Record<string, string | null>>): readonly string[] {
+  const values = Object.entries(env).flatMap(([name, value]) => {
+    if (value === null) return []
+    // A name is no secret, but a token may stand in its place.
+    const opening = /\/\/(?:[^\s/@:]*:)?([^\s/@]+)@/.exec(value)?.slice(1) ?? []
+    return [...(/KEY|TOKEN|SECRET|PASSW/i.test(name) ? [value] : []), ...opening]
+  })
+  return values.filter(value => value.length >= SHORTEST).sort((a, b) => b.length - a.length)
+}
+
+/** A text without values that must not be shown. */
+export const without = (text: string, secrets: readonly string[]): string =>
+  secrets.reduce((clean, secret) => clean.replaceAll(secret, '<credential>'), text)

@@ -181,7 +181,9 @@ function strangeMembers(top: Fields): readonly string[] {
   const known = MEMBERS.get(kind)
   if (known === undefined) return NONE
   let strange = NONE
-  for (const member of Object.keys(fields(top[kind]))) {
+  const body = fields(top[kind])
+  // JSON gives its objects no inherited members, and to list the keys would make an array for each frame.
+  for (const member in body) {
     if (!known.has(member)) strange = [...strange, `${kind}.${member}`]
   }
   return strange
@@ -195,7 +197,7 @@ function strangeMembers(top: Fields): readonly string[] {
  */
 export function decodeFrame(frame: unknown): AgyEvent {
   const top = fields(frame)
-  return { ...decodeKnown(top), strangeMembers: strangeMembers(top) }
+  return Object.assign(decodeKnown(top), { strangeMembers: strangeMembers(top) })
 }
 
 function decodeKnown(top: Fields): AgyKnownEvent {

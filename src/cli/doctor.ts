@@ -1,36 +1,92 @@
-/** `dsh-agy doctor`: says what stands between this machine and a first answer. */
-import { examine, lineOf } from '../agy/examination.ts'
+/** `dsh-agy doctor`: says what stands between this machine and a first answer. What it prints can be shown to anybody. */
+import { examine, shown } from '../agy/examination.ts'
+import { type Finding, lineOf } from '../agy/finding.ts'
+import { EngineSchema } from '../config.ts'
 import { scrubbedParentEnv } from '../host/parent-env.ts'
 import { type Io, readCommandLine } from './command-line.ts'
+import { dshHomeOf, dshProgram, profileFindings } from './dsh-findings.ts'
+import { permissionFindings } from './permission-findings.ts'
+import { Progress } from './progress.ts'
+import { realOf } from './real-path.ts'
 
-const USAGE = `dsh-agy doctor [--json]
+const USAGE = `dsh-agy doctor [--profile <name>] [--usage] [--json]
 
-  --json   one JSON object instead of lines
+  --profile   the profile of dsh to look at, below $DSH_HOME; web if it is left out
+  --usage     ask the CLI for its quota too (\`/usage\`): free of charge, as others say of 1.1.18 to 1.2.14, and not proven here
+  --json      one JSON object instead of lines
 
-Looks at the program, its version, the sign-in, the models, the hooks and the temporary folder. It asks \`agy models\` and
-\`agy --print=/hooks\`, which start no model call, and nothing else. Exit codes: 0 nothing is in the way, 2 something is, 1 wrong usage.`
+Looks at dsh, the profile and its rows, the program as the profile configures it, its version, the sign-in, the models, the
+hooks, what the permissions become in this folder, the proxy settings, children left behind, and the temporary folder. It
+asks \`dsh --version\`, \`agy --version\`, \`agy models\` and \`agy --print=/hooks\`, which start no model call, and changes
+nothing. No secret, mail address or home folder is printed.
+
+Exit codes: 0 nothing is in the way, 2 something is, 1 wrong usage.`
+
+/** What a test may want to have otherwise. */
+export interface DoctorSurroundings {
+  /** The environment to look at; dsh's own for its children, if absent. */
+  readonly parent?: Readonly<Record<string, string>>
+  /** `$DSH_HOME` as it is set. */
+  readonly dshHome?: string | undefined
+  readonly cwd?: string
+}
 
 /**
  * Run the command.
  *
  * @param args - what follows the command's name.
  * @param io - where the findings go.
- * @param parent - the environment to look at; dsh's own for its children, if absent.
  * @returns the exit code: 0 nothing is in the way, 2 something is, 1 wrong usage.
  */
 export async function doctor(
   args: readonly string[],
   io: Io,
-  parent: Readonly<Record<string, string>> = scrubbedParentEnv(),
+  { parent = scrubbedParentEnv(), dshHome = process.env.DSH_HOME, cwd = process.cwd() }: DoctorSurroundings = {},
 ): Promise<number> {
-  const line = readCommandLine(args, USAGE, undefined, ['json'], io)
+  const line = readCommandLine(args, { usage: USAGE, switches: ['json', 'usage'], values: ['profile'] }, io)
   if (typeof line === 'number') return line
-  const findings = await examine({ parent, cwd: process.cwd() })
-  const failed = findings.some(({ verdict }) => verdict === 'failure')
-  if (line.given.has('json')) {
-    io.out(JSON.stringify({ ok: !failed, findings }))
-  } else {
-    for (const finding of findings) io.out(lineOf(finding))
+  const progress = new Progress(io)
+  try {
+    progress.at('asking dsh for its version')
+    const dsh = await dshProgram(parent)
+    const home = dshHomeOf(dshHome, parent)
+    const profile = profileFindings(home, line.values.profile ?? 'web')
+    const config = profile.config ?? EngineSchema()
+    const { bin, model, env: extra } = config
+    const agy = await examine({
+      parent,
+      extra,
+      cwd,
+      usage: line.given.has('usage'),
+      onLook: work => progress.at(work),
+      ...(bin !== undefined && { bin }),
+      ...(model !== undefined && { model }),
+    })
+    const mode = profile.sandboxMode ?? process.env.DSH_PERMISSION_MODE ?? 'workspace-write'
+    const table = await permissionFindings(config, cwd, mode)
+    const findings = [dsh, ...profile.findings, ...agy, ...table].map(finding => anonymous(finding, parent, home))
+    tell(findings, io, line.given.has('json'))
+    return findings.some(isFailure) ? 2 : 0
+  } finally {
+    progress.done()
   }
-  return failed ? 2 : 0
+}
+
+/** Without folders that tell whose they are, under whichever name. */
+function anonymous(
+  finding: Finding,
+  { HOME, USERPROFILE }: Readonly<Record<string, string>>,
+  dshHome: string,
+): Finding {
+  const homes = [HOME, USERPROFILE].filter(folder => folder !== undefined)
+  const withoutDsh = { ...finding, words: finding.words.replaceAll(dshHome, '$DSH_HOME') }
+  return homes.flatMap(folder => [folder, realOf(folder)]).reduce(shown, withoutDsh)
+}
+
+const isFailure = ({ verdict }: Finding): boolean => verdict === 'failure'
+
+function tell(findings: readonly Finding[], io: Io, asJson: boolean): void {
+  const ok = !findings.some(isFailure)
+  if (asJson) io.out(JSON.stringify({ ok, findings }))
+  else for (const finding of findings) io.out(lineOf(finding))
 }

@@ -6,7 +6,9 @@
  */
 import { readFile } from 'node:fs/promises'
 import { constants, type ZstdOptions, zstdDecompressSync } from 'node:zlib'
-import { decodeStorageRecord, interruptedTurnClosers, type SessionEvent } from '@deepseek-ai/dsh-session'
+import { interruptedTurnClosers, type SessionEvent } from '@deepseek-ai/dsh-session'
+import { eventsOfRow } from '../host/stored-rows.ts'
+import { CommandRefusal } from './command-line.ts'
 
 /** An event as a log holds it. */
 export interface LogEvent {
@@ -28,12 +30,9 @@ export interface LogFile {
 }
 
 /** A log that cannot be read. */
-export class LogUnreadable extends Error {
-  readonly code = 'LOG_UNREADABLE'
-
-  constructor(file: string, what: string, wayOut: string) {
-    super(`${file} is no readable dsh session log: ${what}. ${wayOut}`)
-    this.name = 'LogUnreadable'
+export class LogUnreadable extends CommandRefusal {
+  constructor(file: string, what: string, wayOut: string = NAME_A_LOG) {
+    super('LOG_UNREADABLE', `${file} is no readable dsh session log: ${what}. ${wayOut}`)
   }
 }
 
@@ -103,7 +102,7 @@ function decoded(line: string): LogEvent[] | string {
   const value = parsed(line)
   if (value === undefined) return 'is no JSON'
   try {
-    const events: readonly unknown[] = decodeStorageRecord(value)
+    const events = eventsOfRow(value)
     const isEvent = (event: unknown): event is LogEvent =>
       typeof fields(event).type === 'string' && isSeq(fields(event).seq)
     return events.every(isEvent) ? [...events] : 'is no event: it has no type or no seq'

@@ -17,6 +17,7 @@ export const LOG_RULES = [
   { name: 'known-event-type', asks: 'every event type is known to dsh, or the event is marked ignorable' },
   { name: 'surface-op', asks: 'exactly the events that make messages carry a surfaceOp, append or a whole replace' },
   { name: 'sources-allowed', asks: 'message events alone cite others, and only an assistant message cites none' },
+  { name: 'stream-once', asks: 'an assistant message cites its chunks or carries its own stream, never both' },
   { name: 'sources-earlier', asks: 'cited events are earlier ones' },
   { name: 'sources-unique', asks: 'an event is cited once' },
   { name: 'replace-range', asks: 'a replace names two events of the surface, the first of them first' },
@@ -234,6 +235,8 @@ class LogWalk {
 
   private message(event: LogEvent, data: Fields): void {
     if (!isEdit(event)) this.messages += 1
+    const twice = data.stream !== undefined && event.sourceEventSeqs !== undefined
+    this.expect('stream-once', event, !twice, 'does both')
     this.expect('one-message-per-step', event, this.messages <= 1, `is number ${this.messages} of its step`)
     for (const block of list(fields(data.message).content).map(fields)) {
       if (block.type !== 'tool-call') continue

@@ -4,25 +4,26 @@ import { basename, dirname, join } from 'node:path'
 import { LineSplitter } from '../agy/lines.ts'
 import type { ChildExit } from '../agy/outcome.ts'
 import type { AgyChild } from '../agy/process.ts'
+import { CommandRefusal } from './command-line.ts'
 
 /** What the CLI wrote, and how it left. */
 export interface Recording {
   readonly frames: Buffer
   readonly stderr: string
   readonly exit: ChildExit
+  /** Version of the CLI, as the card tells it; absent where it is not known. */
+  readonly version?: string
 }
 
 /** A recording that cannot be read. */
-export class RecordingUnreadable extends Error {
-  readonly code = 'RECORDING_UNREADABLE'
-
+export class RecordingUnreadable extends CommandRefusal {
   constructor(path: string, what: string) {
-    super(`${path} is no recording: ${what}. Name a frames.ndjson, or a folder that holds one.`)
-    this.name = 'RecordingUnreadable'
+    super('RECORDING_UNREADABLE', `${path} is no recording: ${what}. Name a frames.ndjson, or a folder that holds one.`)
   }
 }
 
 interface Card {
+  readonly agyVersion?: unknown
   readonly exit?: { readonly value?: number | null }
 }
 
@@ -44,11 +45,19 @@ export function readRecording(path: string): Recording {
   try {
     const card = JSON.parse(beside('card.json') ?? '{}') as Card
     const code = card.exit?.value ?? undefined
-    return { frames: readFileSync(file), stderr: beside('stderr.txt') ?? '', exit: code === undefined ? {} : { code } }
+    const version = String(card.agyVersion ?? '')
+    return {
+      frames: readFileSync(file),
+      stderr: beside('stderr.txt') ?? '',
+      exit: code === undefined ? {} : { code },
+      ...(/^\d/.test(version) && { version }),
+    }
   } catch (error) {
     throw new RecordingUnreadable(path, error instanceof Error ? error.message : String(error))
   }
 }
+
+const LF = 0x0a
 
 /** A child that writes a recording and leaves as the recorded one did. */
 export function playingChild(recording: Recording): AgyChild {
@@ -59,7 +68,12 @@ export function playingChild(recording: Recording): AgyChild {
   }
   async function* lines(): AsyncGenerator<ReturnType<LineSplitter['push']>> {
     const splitter = new LineSplitter()
-    yield splitter.push(recording.frames)
+    // Line by line, as the CLI wrote it.
+    for (let at = 0; at < recording.frames.length; ) {
+      const end = recording.frames.indexOf(LF, at) + 1 || recording.frames.length
+      yield splitter.push(recording.frames.subarray(at, end))
+      at = end
+    }
     yield splitter.end()
     await leave()
   }

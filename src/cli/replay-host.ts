@@ -17,9 +17,8 @@ import { DEFAULT_TOOL_RESULT_BYTES, type Hosting } from '../engine/hosted-step.t
 import { DEFAULT_TRANSCRIPT, Transcript } from '../engine/transcript.ts'
 import { AgentLoop, loopThatAttaches } from '../host/agent-loop.ts'
 import { imageReader } from '../host/attachments.ts'
+import { PROVIDER } from '../provider.ts'
 import { routeSteps } from '../router/router.ts'
-
-const PROVIDER = 'agy'
 
 /** One turn of a session that a child answered. */
 export interface Playback {
@@ -44,7 +43,7 @@ export interface ReplayHost {
   play(source: ChildSource, agent?: Agent): Promise<Playback>
   /** Path of a session's durable log. */
   logOf(session: Session): string
-  /** Unload everything. The durable logs stay. */
+  /** Unload everything. The durable logs stay, unless they were not to be kept. */
   close(): Promise<void>
 }
 
@@ -66,13 +65,16 @@ function watched(engine: HostedEngine, watch: (event: EngineEvent) => void): Hos
  *
  * @param options.mount - further plugins, mounted before the engine's loop.
  * @param options.durable - whether logs are written to files; in memory alone they cost no disk.
+ * @param options.keep - whether these files stay when the host is closed.
  */
 export async function openReplayHost({
   mount = () => Promise.resolve(),
   durable = true,
+  keep = durable,
 }: {
   readonly mount?: (ctx: Context) => Promise<void>
   readonly durable?: boolean
+  readonly keep?: boolean
 } = {}): Promise<ReplayHost> {
   const root = mkdtempSync(join(tmpdir(), 'dsh-agy-replay-'))
   const ctx = new Context()
@@ -141,7 +143,7 @@ export async function openReplayHost({
     logOf: session => findLog(root, session.id),
     async close() {
       await ctx.fiber.dispose()
-      if (!durable) rmSync(root, { recursive: true, force: true })
+      if (!keep) rmSync(root, { recursive: true, force: true })
     },
   }
 }

@@ -1,11 +1,13 @@
 /** `dsh-agy replay`: runs a recording through the real engine and the real session store. */
 import type { SessionEvent } from '@deepseek-ai/dsh-session'
 import type { EngineEvent, Outcome } from '../engine/contract.ts'
-import { type Io, readCommandLine, UNUSABLE } from './command-line.ts'
+import { generationOf, refusal } from '../host/generation.ts'
+import { CommandRefusal, type Io, readCommandLine, tellRefusals } from './command-line.ts'
 import { readLog } from './log-file.ts'
 import { checkLog } from './log-rules.ts'
 import { Narrator } from './narrator.ts'
-import { playingChild, RecordingUnreadable, readRecording } from './recording.ts'
+import { LONG_BYTES, Progress } from './progress.ts'
+import { playingChild, readRecording } from './recording.ts'
 import { openReplayHost, type Playback } from './replay-host.ts'
 
 const USAGE = `dsh-agy replay <frames.ndjson or probe folder> [--json]
@@ -105,10 +107,18 @@ export function exitCode({ valid, outcome }: Pick<Told, 'valid' | 'outcome'>): n
  * @returns the exit code: 0 completed, 2 a named failure, 3 an invalid log, 1 not readable or wrong usage.
  */
 export async function replay(args: readonly string[], io: Io): Promise<number> {
-  const line = readCommandLine(args, USAGE, 'recording', ['json'], io)
+  const line = readCommandLine(args, { usage: USAGE, operand: 'recording', switches: ['json'] }, io)
   if (typeof line === 'number') return line
-  try {
+  return tellRefusals(io, async () => {
+    const generation = generationOf()
+    if (generation !== 'first') {
+      // The small host that plays a recording is put together as the first generation is.
+      const { code, problem } = typeof generation === 'object' ? generation : refusal('it writes session format 4')
+      throw new CommandRefusal(code, problem)
+    }
     const recording = readRecording(line.operand)
+    const progress = new Progress(io)
+    progress.at('replaying the recording', recording.frames.length > LONG_BYTES)
     const host = await openReplayHost()
     try {
       const playback = await host.play(() => playingChild(recording))
@@ -117,11 +127,8 @@ export async function replay(args: readonly string[], io: Io): Promise<number> {
       else tell(told, playback, io)
       return exitCode(told)
     } finally {
+      progress.done()
       await host.close()
     }
-  } catch (error) {
-    if (!(error instanceof RecordingUnreadable)) throw error
-    io.err(`${error.code}: ${error.message}`)
-    return UNUSABLE
-  }
+  })
 }

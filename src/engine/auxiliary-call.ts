@@ -3,6 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { GenerateOptions, StreamChunk } from '../host/llm.ts'
+import { withResultBlock } from '../host/tool-result.ts'
 import type { EngineUsage, HostedEngine, Outcome, StepRequest } from './contract.ts'
 import type { Transcript } from './transcript.ts'
 import type { TranscriptItem } from './transcript-entry.ts'
@@ -61,7 +62,7 @@ function itemsOf({ system, messages }: GenerateOptions): TranscriptItem[] {
       : [{ role: 'user', source: { kind: 'plugin', plugin: 'dsh' }, content: [{ type: 'text', text: system }] }]
   const asked = messages.at(-1)
   return [...instructions, ...messages.slice(0, -1), ...(asked ? [{ ...asked, source: { kind: 'user' } }] : [])].map(
-    message => ({ message, interrupted: false }),
+    message => ({ message: withResultBlock(message), interrupted: false }),
   )
 }
 

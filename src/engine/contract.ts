@@ -96,10 +96,21 @@ export interface StepRequest {
   readonly gate?: Gate
   /** Distinct within the session, e.g. `t3s1`: begins the ids of the run's calls. */
   readonly scope: string
+  /** What was started ahead for this run, if it fits; see {@link HostedEngine.startAhead}. */
+  readonly ahead?: StartedAhead
   /** A call of the host's own, such as a title: it waits for no other run, and no setting may widen its permissions. */
   readonly auxiliary?: true
   /** Aborting it is the user's stop: the run ends with an `aborted` outcome. */
   readonly signal: AbortSignal
+}
+
+/** What a run that is only likely would be started with. */
+export type LikelyRequest = Omit<StepRequest, 'prompt' | 'scope' | 'signal' | 'ahead' | 'auxiliary'>
+
+/** Something that waits for its run, for a bounded time. */
+export interface StartedAhead {
+  /** It will not be used. Safe to call at any time. */
+  end(): void
 }
 
 /** Token counts of one model call, disjoint: `inputTokens` counts uncached input only, reasoning is part of the output. */
@@ -168,6 +179,12 @@ export interface HostedEngine {
    *   early stops whatever the run started.
    */
   run(request: StepRequest): AsyncGenerator<EngineEvent, void, undefined>
+  /**
+   * Begin what a likely run needs before it can work. Nothing of it is ever told: a run that gets no use of it is the same.
+   *
+   * @returns what `StepRequest.ahead` takes; `undefined` if nothing was begun.
+   */
+  startAhead?(request: LikelyRequest): StartedAhead | undefined
 }
 
 /** Marks a switch over a closed union as complete. */

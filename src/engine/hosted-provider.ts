@@ -1,4 +1,5 @@
 /** The provider of a hosted engine: lists its models for the picker and marks their route as served. */
+import { refusal } from '../host/generation.ts'
 import {
   type GenerateOptions,
   LlmAdapter,
@@ -70,10 +71,8 @@ export class HostedProvider extends LlmAdapter {
         'ENGINE_AUXILIARY_UNSERVED',
       )
     }
-    throw new LlmError(
-      "A hosted model was called by dsh's own loop, which only happens when this dsh is built differently from the versions that the engine knows. See the README for the versions that were really run.",
-      'ENGINE_HOST_UNSUPPORTED',
-    )
+    const { code, problem } = refusal('its own loop calls a hosted model itself')
+    throw new LlmError(problem, code)
   }
 }
 

@@ -15,6 +15,7 @@ export class HostedRun {
   readonly purpose: RunPurpose
   private readonly events: AsyncGenerator<EngineEvent, void, undefined>
   private readonly own = new AbortController()
+  private readonly unused: StepRequest['ahead']
   private ahead: EngineEvent | undefined
   private abandoned = false
   private seenSeq: number
@@ -27,6 +28,7 @@ export class HostedRun {
   constructor(purpose: RunPurpose, request: StepRequest, seenSeq: number) {
     this.purpose = purpose
     this.seenSeq = seenSeq
+    this.unused = request.ahead
     this.events = purpose.engine.run({ ...request, signal: AbortSignal.any([request.signal, this.own.signal]) })
   }
 
@@ -77,6 +79,8 @@ export class HostedRun {
   async stop(): Promise<void> {
     this.own.abort()
     await this.events.return()
+    // A run that never began has not taken it.
+    this.unused?.end()
   }
 }
 

@@ -6,9 +6,17 @@
  */
 import { stat } from 'node:fs/promises'
 import type { StepVerdict } from '../host/agent-loop.ts'
-import { appendRequest, historyOf, type RequestFacts, type Session, type StepPlace } from '../host/session-log.ts'
+import {
+  appendRequest,
+  eventsOf,
+  historyOf,
+  type LiveAnswer,
+  type RequestFacts,
+  type Session,
+  type StepPlace,
+} from '../host/session-log.ts'
 import { boundedText } from './bounded-text.ts'
-import type { Gate, HostedEngine, Outcome, Permissions } from './contract.ts'
+import type { Gate, HostedEngine, LikelyRequest, Outcome, Permissions, StartedAhead } from './contract.ts'
 import { assertNever } from './contract.ts'
 import { HostedRun, type RunPurpose } from './hosted-run.ts'
 import { invokedSkill } from './skills.ts'
@@ -41,6 +49,8 @@ export interface HostedStepInput {
   readonly engine: HostedEngine
   readonly session: Session
   readonly place: StepPlace
+  /** Where the step's answer streams to. */
+  readonly answer: LiveAnswer
   readonly signal: AbortSignal
   readonly request: RequestFacts
   /** Whether nothing in this process has written a request header for the session yet. */
@@ -61,6 +71,20 @@ export interface HostedStepInput {
 /** Drives the hosted steps of one session, one after the other. */
 export class HostedSteps {
   private run: HostedRun | undefined
+  private ahead: StartedAhead | undefined
+
+  /** Begin what the next run will probably need; nothing is recorded of it. */
+  startAhead(engine: HostedEngine, request: LikelyRequest): void {
+    this.ahead?.end()
+    this.ahead = engine.startAhead?.(request)
+  }
+
+  /** No hosted step is to be expected: end what is under way or waits. */
+  async close(): Promise<void> {
+    this.ahead?.end()
+    this.ahead = undefined
+    await this.stop()
+  }
 
   /**
    * Run one step.
@@ -71,7 +95,7 @@ export class HostedSteps {
   async step(input: HostedStepInput): Promise<StepVerdict> {
     const { session, place, signal } = input
     appendRequest(session, input.request, input.firstHeader)
-    const recorder = new StepRecorder(session, place, input.request)
+    const recorder = new StepRecorder(session, place, input.request, input.answer)
     try {
       const run = await this.runFor(input)
       return await this.record(run, recorder, input)
@@ -99,7 +123,7 @@ export class HostedSteps {
     const { model, reasoningEffort } = request.config
     const purpose: RunPurpose = { engine, model, effort: reasoningEffort, permissions }
     if (this.run !== undefined) {
-      const heard = hosting.steering === 'queue' || this.run.hasHeard(session.events)
+      const heard = hosting.steering === 'queue' || this.run.hasHeard(eventsOf(session))
       if (!heard || !this.run.serves(purpose)) this.run.abandon()
       // What an abandoned child did before its end belongs into the log, before a new one starts.
       if (!this.run.isAbandoned || (await this.run.peek()).type !== 'end') return this.run
@@ -116,6 +140,8 @@ export class HostedSteps {
     signal.throwIfAborted()
     const history = historyOf(session)
     const skill = await invokedSkill(history, cwd)
+    const { ahead } = this
+    this.ahead = undefined
     this.run = new HostedRun(
       purpose,
       {
@@ -127,6 +153,7 @@ export class HostedSteps {
         scope: `t${place.turn}s${place.step}`,
         signal,
         ...(reasoningEffort === undefined ? {} : { effort: reasoningEffort }),
+        ...(ahead && { ahead }),
       },
       session.seq,
     )
@@ -169,7 +196,7 @@ export class HostedSteps {
   private rotate(run: HostedRun, recorder: StepRecorder, { session }: HostedStepInput): StepVerdict {
     recorder.complete()
     // What the run has not heard stays unheard, however many steps it goes on for.
-    if (run.hasHeard(session.events)) run.knows(session.seq)
+    if (run.hasHeard(eventsOf(session))) run.knows(session.seq)
     return null
   }
 
@@ -184,7 +211,7 @@ export class HostedSteps {
       case 'max-tokens':
         recorder.complete()
         // What was said while the child ran is answered by the next one.
-        return run.hasHeard(input.session.events) ? { kind: outcome.kind } : null
+        return run.hasHeard(eventsOf(input.session)) ? { kind: outcome.kind } : null
       case 'aborted':
         input.signal.throwIfAborted()
         throw new input.failure('The run was stopped.', 'ENGINE_STOPPED')

@@ -7,12 +7,12 @@
  */
 import {
   appendCall,
-  appendChunk,
   appendMessage,
   appendResult,
   BlockAssembler,
-  CallId,
+  callId,
   closeOpenCalls,
+  type LiveAnswer,
   type RequestFacts,
   type Session,
   type StepPlace,
@@ -40,8 +40,8 @@ export class StepRecorder {
   private readonly session: Session
   private readonly place: StepPlace
   private readonly request: RequestFacts
+  private readonly answer: LiveAnswer
   private readonly assembler = new BlockAssembler()
-  private readonly chunkSeqs: number[] = []
   private readonly openCalls = new Map<string, OpenCall>()
   private nextBlock = 0
   private openText: { index: number; text: string } | undefined
@@ -53,10 +53,11 @@ export class StepRecorder {
   private usageShown = false
   private messageWritten = false
 
-  constructor(session: Session, place: StepPlace, request: RequestFacts) {
+  constructor(session: Session, place: StepPlace, request: RequestFacts, answer: LiveAnswer) {
     this.session = session
     this.place = place
     this.request = request
+    this.answer = answer
   }
 
   /** Whether the event can only be told in a step of its own. */
@@ -131,7 +132,7 @@ export class StepRecorder {
   }
 
   private chunk(chunk: StreamChunk): void {
-    this.chunkSeqs.push(appendChunk(this.session, this.place, chunk))
+    this.answer.push(chunk)
     this.assembler.push(chunk)
   }
 
@@ -187,7 +188,7 @@ export class StepRecorder {
     this.closeText()
     const index = this.nextBlock
     this.nextBlock += 1
-    const id = CallId(call.id)
+    const id = callId(call.id)
     this.chunk({ type: 'block-start', index, blockType: 'tool-call' })
     this.chunk({ type: 'tool-call-delta', index, id, name: call.name, argumentsDelta: call.arguments })
     this.chunk({
@@ -216,12 +217,14 @@ export class StepRecorder {
     }
     if (finish !== undefined) this.chunk({ type: 'finish', reason: finish })
     const content = interrupted ? this.assembler.interruptedBlocks() : this.assembler.blocks()
-    if (interrupted && content.length === 0 && usage === undefined) return
-    appendMessage(this.session, this.place, {
+    if (interrupted && content.length === 0 && usage === undefined) {
+      this.answer.drop()
+      return
+    }
+    appendMessage(this.answer, {
       content,
       config: this.request.config,
       interrupted,
-      chunkSeqs: this.chunkSeqs,
       ...(usage === undefined ? {} : { usage }),
     })
     // Only now: a message that the host refused is tried again as an interrupted one.

@@ -84,6 +84,9 @@ function title({ message: { role, source }, interrupted }: TranscriptItem): stri
     case 'subagent-report':
     case 'subagent-settled':
       return 'notice of a subagent'
+    // The later generation of dsh has a kind for each producer, and none for plugins at large.
+    case 'compact-checkpoint':
+      return 'summary of the log up to here'
     case 'plugin':
       return source.plugin === 'compact'
         ? 'summary of the log up to here'

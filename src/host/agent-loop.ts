@@ -3,20 +3,25 @@
  *
  * dsh has one slot for an agent factory and no public place between "whose turn is it" and "call the model". So the
  * host's own factory stays in charge of sessions and turns, and only the body of a step is replaced, on the agents that
- * it prepares. (Members as of @deepseek-ai/dsh-agent-loop 0.1.0-rc.8.)
+ * it prepares. Publishing an agent and storing a new session, which differ between the generations, stay with that factory.
+ *
+ * Members as of @deepseek-ai/dsh-agent-loop 0.1.0-rc.8; those of the later generation, which has counters for its frames
+ * beside them, as of `packages/core/agent-loop/src/agent.ts` (see `generation.ts` for where that was read).
  */
 import type { Agent } from '@deepseek-ai/dsh-agent'
 import { AgentLoop } from '@deepseek-ai/dsh-agent-loop'
 import type { LlmCallConfig } from '@deepseek-ai/dsh-llm'
 import type { TurnEndReason } from '@deepseek-ai/dsh-session'
+import { type HostApi, INSTALLED } from './generation.ts'
+import { type Counter, type FrameSource, storesNoChunks } from './live-answer.ts'
 
 export { AgentLoop }
 
 /** What a step answers: the turn may end, or (`null`) opens another step. */
 export type StepVerdict = Extract<TurnEndReason, { kind: 'completed' | 'max-tokens' }> | null
 
-/** The host's body of a step; its argument is the assembled system prompt, which a hosted step has no use for. */
-export type StepBody = (assembly: unknown) => Promise<StepVerdict>
+/** The host's body of a step; what it is given differs between the generations, see `step-admission.ts`. */
+export type StepBody = (given: unknown) => Promise<StepVerdict>
 
 /** Where the turn machine stands while a step runs. */
 export interface StepPosition {
@@ -33,8 +38,12 @@ export interface OpenAgent {
   position(): StepPosition
   /** Ask the host's listeners (model picker, presets) which model the step is for. */
   route(position: StepPosition): Promise<LlmCallConfig>
+  /** The model that the next step is for, unless a listener names another one. */
+  likelyRoute(): LlmCallConfig
   /** Whether this process has written a request header for the session, by whichever engine. */
   headerLogged: boolean
+  /** Where the later generation's frames go; absent in the first one. */
+  readonly frames?: FrameSource
 }
 
 interface PrivateMembers {
@@ -43,7 +52,10 @@ interface PrivateMembers {
   requestHeaderLogged: boolean
   dispatch: {
     waterfall(event: 'agent/request', payload: StepPosition, last: () => Promise<LlmCallConfig>): Promise<LlmCallConfig>
+    emit?(event: string, payload: object): void
   }
+  assistantAttemptCounter?: number
+  assistantStreamRevision?: number
 }
 
 /**
@@ -51,7 +63,7 @@ interface PrivateMembers {
  *
  * @returns `undefined` when this generation of the host is built differently: then its own loop goes on untouched.
  */
-export function openAgent(agent: Agent): OpenAgent | undefined {
+export function openAgent(agent: Agent, host: HostApi = INSTALLED): OpenAgent | undefined {
   const members = agent as unknown as Partial<PrivateMembers>
   if (
     typeof members.step !== 'function' ||
@@ -62,8 +74,11 @@ export function openAgent(agent: Agent): OpenAgent | undefined {
     return undefined
   }
   const loop = members as PrivateMembers
+  const frames = frameSource(loop)
+  if (storesNoChunks(host) && frames === undefined) return undefined
   return {
     agent,
+    ...(frames && { frames }),
     replaceStep(replace) {
       loop.step = replace(loop.step.bind(agent))
     },
@@ -74,6 +89,7 @@ export function openAgent(agent: Agent): OpenAgent | undefined {
     route(position) {
       return loop.dispatch.waterfall('agent/request', position, () => Promise.resolve(proposal(agent, loop)))
     },
+    likelyRoute: () => proposal(agent, loop),
     get headerLogged() {
       return loop.requestHeaderLogged
     },
@@ -81,6 +97,20 @@ export function openAgent(agent: Agent): OpenAgent | undefined {
       loop.requestHeaderLogged = value
     },
   }
+}
+
+function frameSource(loop: PrivateMembers): FrameSource | undefined {
+  const counter = (name: 'assistantAttemptCounter' | 'assistantStreamRevision'): Counter | undefined => {
+    if (typeof loop[name] !== 'number') return undefined
+    return () => {
+      loop[name] = (loop[name] ?? 0) + 1
+      return loop[name]
+    }
+  }
+  const nextAttempt = counter('assistantAttemptCounter')
+  const nextRevision = counter('assistantStreamRevision')
+  if (nextAttempt === undefined || nextRevision === undefined) return undefined
+  return { nextAttempt, nextRevision, emit: frame => loop.dispatch.emit?.('agent/assistant-stream', { frame }) }
 }
 
 /** The config that the host's loop would propose: the agent's own route first, the logged one afterwards. */

@@ -1,18 +1,16 @@
 /**
- * The shapes of the session log in the host's generation that is installed (format 0): everything that the recorder
- * writes is made here, so that a later format is one more file beside this one.
+ * What the recorder writes into a session's log, and the history that is read from it. Where the host's generations differ,
+ * the difference lies in a file of its own beside this one; what is named here is the same in both.
  */
 import type { LlmCallConfig, LlmCallConfigAdapterDefaults, Message, TokenUsage } from '@deepseek-ai/dsh-llm'
-import {
-  BlockAssembler,
-  CallId,
-  createAssistantMessage,
-  createToolResultMessage,
-  type StreamChunk,
-} from '@deepseek-ai/dsh-llm'
+import { BlockAssembler, createAssistantMessage, createToolResultMessage, type StreamChunk } from '@deepseek-ai/dsh-llm'
 import { canonicalHeader, headerEquals, interruptedTurnClosers, type Session } from '@deepseek-ai/dsh-session'
+import { callId } from './call-id.ts'
+import type { LiveAnswer, StepPlace } from './live-answer.ts'
+import { eventsOf } from './session-events.ts'
+import { withResultBlock } from './tool-result.ts'
 
-export { BlockAssembler, CallId, type Session, type StreamChunk, type TokenUsage }
+export { BlockAssembler, callId, eventsOf, type LiveAnswer, type Session, type StepPlace, type StreamChunk }
 
 /** One message of the history, and whether it was cut short. */
 export interface HistoryItem {
@@ -20,21 +18,20 @@ export interface HistoryItem {
   readonly interrupted: boolean
 }
 
+/** Messages of the later generation that tell a model of dsh's own system prompt and tools, which the CLI has not. */
+const OF_DSH_ALONE: ReadonlySet<string> = new Set(['system/message', 'developer/message'])
+
 /** The messages that a model is to see, oldest first: what a compaction replaced is gone. */
 export function historyOf(session: Session): HistoryItem[] {
-  const { events } = session
+  const events = eventsOf(session)
   return session.surface.nodes.flatMap(seq => {
     const event = events[seq]
-    const message = event === undefined ? null : session.deriveEventMessage(event)
-    if (event === undefined || message === null) return []
-    return [{ message, interrupted: event.type === 'assistant/message' && event.data.interrupted === true }]
+    if (event === undefined || OF_DSH_ALONE.has(event.type)) return []
+    const message = session.deriveEventMessage(event)
+    if (message === null) return []
+    const interrupted = event.type === 'assistant/message' && event.data.interrupted === true
+    return [{ message: withResultBlock(message), interrupted }]
   })
-}
-
-/** Place of a step in the log. */
-export interface StepPlace {
-  readonly turn: number
-  readonly step: number
 }
 
 /** What a hosted step was asked under. */
@@ -73,34 +70,26 @@ export function appendRequest(session: Session, facts: RequestFacts, firstOfProc
   if (!same) session.append('request/context', context)
 }
 
-/** Write one live piece of the answer; returns its number in the log. */
-export function appendChunk(session: Session, place: StepPlace, chunk: StreamChunk): number {
-  return session.append('assistant/chunk', { ...place, chunk }).seq
-}
-
-/** Write the step's one message, made of the pieces that were written before. */
+/** Write the step's one message, made of the pieces that were shown before. */
 export function appendMessage(
-  session: Session,
-  place: StepPlace,
-  message: {
+  answer: LiveAnswer,
+  {
+    content,
+    config,
+    usage,
+    interrupted,
+  }: {
     readonly content: ReturnType<BlockAssembler['blocks']>
     readonly config: LlmCallConfig
     readonly usage?: TokenUsage
     readonly interrupted: boolean
-    readonly chunkSeqs: number[]
   },
 ): void {
-  const { content, config, usage, interrupted, chunkSeqs } = message
-  session.append(
-    'assistant/message',
-    {
-      ...place,
-      message: createAssistantMessage({ content, source: { provider: config.provider, model: config.model } }),
-      ...(interrupted ? { interrupted } : {}),
-      ...(usage === undefined ? {} : { usage }),
-    },
-    { surfaceOp: 'append', sourceEventSeqs: chunkSeqs },
-  )
+  answer.settle({
+    message: createAssistantMessage({ content, source: { provider: config.provider, model: config.model } }),
+    ...(interrupted ? { interrupted } : {}),
+    ...(usage === undefined ? {} : { usage }),
+  })
 }
 
 /** Write that a call started; returns its number in the log. */
@@ -111,7 +100,7 @@ export function appendCall(
 ): number {
   return session.append('tool/call', {
     ...place,
-    callId: CallId(call.id),
+    callId: callId(call.id),
     name: call.name,
     arguments: call.arguments,
   }).seq
@@ -142,7 +131,7 @@ export function appendResult(
     {
       ...place,
       message: createToolResultMessage({
-        callId: CallId(result.id),
+        callId: callId(result.id),
         content: [{ type: 'text', text: result.text }],
         isError: result.isError,
       }),
@@ -157,7 +146,7 @@ export function appendResult(
  * that started, "not started" for one that was only announced. Words and codes are the host's.
  */
 export function closeOpenCalls(session: Session): void {
-  for (const closer of interruptedTurnClosers(session.events)) {
+  for (const closer of interruptedTurnClosers(eventsOf(session))) {
     if (closer.type !== 'tool/result') continue
     session.append('tool/result', closer.data, {
       surfaceOp: 'append',

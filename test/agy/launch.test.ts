@@ -88,7 +88,7 @@ describe('a contradiction is refused before anything is spawned', () => {
 })
 
 test('stdin is one line, whatever the prompt holds', () => {
-  const { stdin } = buildLaunch('/bin/agy', settings, { ...request, prompt: 'a\nb\u2028"c' }, {})
+  const { stdin = '' } = buildLaunch('/bin/agy', settings, { ...request, prompt: 'a\nb\u2028"c' }, {})
   expect(stdin.indexOf('\n')).toBe(stdin.length - 1)
   expect(JSON.parse(stdin)).toEqual({
     event: 'user',

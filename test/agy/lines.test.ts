@@ -1,13 +1,20 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { FrameParser } from '../../src/agy/frames.ts'
-import { type Line, LineSplitter } from '../../src/agy/lines.ts'
+import { LineSplitter, type Lines } from '../../src/agy/lines.ts'
 
-function split(bytes: Buffer, pieceSize: number, maxBytes?: number): Line[] {
+/** The lines one by one, without the blank ones. */
+function split(bytes: Buffer, pieceSize: number, maxBytes?: number): Lines[] {
   const splitter = new LineSplitter(maxBytes)
-  const lines: Line[] = []
-  for (let at = 0; at < bytes.length; at += pieceSize) lines.push(...splitter.push(bytes.subarray(at, at + pieceSize)))
-  return [...lines, ...splitter.end()]
+  const told: Lines[] = []
+  for (let at = 0; at < bytes.length; at += pieceSize) told.push(...splitter.push(bytes.subarray(at, at + pieceSize)))
+  return [...told, ...splitter.end()].flatMap((lines): Lines[] => {
+    if ('droppedBytes' in lines) return [lines]
+    const filled = lines.text.split('\n').filter(text => text.trim() !== '')
+    // Blank ones among others are the parser's to leave out.
+    expect(filled).not.toEqual([])
+    return filled.map(text => ({ text }))
+  })
 }
 
 describe('lines', () => {
@@ -31,7 +38,7 @@ describe('lines', () => {
         (lines, size, ended) => {
           const bytes = Buffer.from(lines.join('\n') + (ended ? '\n' : ''))
           const max = 16
-          const expected = lines.flatMap((text): Line[] => {
+          const expected = lines.flatMap((text): Lines[] => {
             if (Buffer.byteLength(text) > max) return [{ droppedBytes: Buffer.byteLength(text) }]
             return text.trim() === '' ? [] : [{ text }]
           })
@@ -79,6 +86,40 @@ describe('frames', () => {
       { problem: 'a line of 7 bytes, which is too long' },
     ])
     expect(parser.parse([])).toEqual([])
+  })
+
+  test('a block is the same as its lines one by one, blank ones left out', () => {
+    const line = fc.oneof(
+      fc.json({ maxDepth: 2 }).map(json => `{"a":${json}}`),
+      fc.constantFrom(
+        '',
+        '  ',
+        '\r',
+        'null',
+        '{',
+        '{}',
+        '{"a":1}\r',
+        ' {"b":2}',
+        '{"a":1}{"b":2}',
+        '{"a":"\u2028"}',
+        '[{}]',
+        'noise',
+      ),
+    )
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 8 }), lines => {
+        const filled = lines.filter(text => text.trim() !== '')
+        expect(parser.parse([{ text: lines.join('\n') }])).toEqual(filled.map(parse))
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  test('what is nested too deeply is cut off, in a block too', () => {
+    const deep = `{"a":${'['.repeat(1_000)}${']'.repeat(1_000)}}`
+    const frames = parser.parse([{ text: `{"b":1}\n${deep}\n{"c":2}` }])
+    expect([frames[0], frames[2]]).toEqual([{ value: { b: 1 } }, { value: { c: 2 } }])
+    expect(JSON.stringify(frames[1])).toMatch(/^\{"value":\{"a":\[{199}"…"/)
   })
 
   test('a dropped line and a long one are told shortly', () => {

@@ -1,26 +1,44 @@
-import { chmodSync, mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { describe, expect, test, vi } from 'vitest'
+/** `dsh-agy doctor` on machines with the real dsh and a real program in the place of `agy`. */
+import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { execa } from 'execa'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { doctor } from '../../src/cli/doctor.ts'
-import { privateFolder, STAND_IN } from '../support/folders.ts'
+import { dshAgy, said } from '../support/command.ts'
+import { privateFolder } from '../support/folders.ts'
+import { machine, putProgram } from '../support/machine.ts'
 
-/** A machine whose `agy` is this script; `STAND_IN` in it starts the stand-in. */
-function machine(script: string | undefined): Record<string, string> {
-  const folder = privateFolder()
-  if (script !== undefined) {
-    mkdirSync(join(folder, 'bin'))
-    const file = join(folder, 'bin', 'agy')
-    writeFileSync(file, `#!/bin/sh\n${script.replaceAll('STAND_IN', `"${process.execPath}" "${STAND_IN}" "$@"`)}\n`)
-    chmodSync(file, 0o755)
+const ROOT = join(import.meta.dirname, '..', '..')
+const OURS = 'dsh-loop-engine-agy'
+const BASE = '@deepseek-ai/dsh-base'
+
+/** A home of dsh with the real package and the real base in a profile, as an installation leaves them. */
+function dshHome({ bundles = [BASE, OURS], patch = '[]', profile = 'web', installed = true } = {}): string {
+  const home = privateFolder()
+  const folder = join(home, 'profiles', profile)
+  const link = (target: string, place: string): void => {
+    mkdirSync(dirname(place), { recursive: true })
+    symlinkSync(target, place)
   }
-  return { PATH: `${join(folder, 'bin')}:/usr/bin:/bin`, HOME: folder }
+  mkdirSync(folder, { recursive: true })
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ dsh: { profile: { bundles } } }))
+  writeFileSync(join(folder, 'cordis.patch.yml'), patch)
+  link(join(ROOT, 'node_modules', BASE), join(home, 'profiles', 'node_modules', BASE))
+  if (installed) link(ROOT, join(folder, 'node_modules', OURS))
+  return home
 }
 
-async function examine(script: string | undefined, ...args: string[]) {
-  const out: string[] = []
-  const err: string[] = []
-  const code = await doctor(args, { out: line => out.push(line), err: line => err.push(line) }, machine(script))
-  return { code, out: out.join('\n'), err: err.join('\n') }
+/** A machine with dsh, and with this script as its `agy`. */
+function ready(script: string | undefined): Record<string, string> {
+  const env = machine(script)
+  return { ...env, PATH: `${env.HOME}/bin:${join(ROOT, 'node_modules', '.bin')}:${env.PATH}` }
+}
+
+const examine = (script: string | undefined, ...args: string[]) => look(ready(script), dshHome(), ...args)
+
+function look(parent: Record<string, string>, home: string, ...args: string[]) {
+  return said(io => doctor(args, io, { parent, dshHome: home, cwd: privateFolder() }))
 }
 
 describe('dsh-agy doctor', () => {
@@ -28,8 +46,15 @@ describe('dsh-agy doctor', () => {
     const { code, out } = await examine('exec STAND_IN')
     expect(code).toBe(0)
     expect(out).toContain('ok       program: ~/bin/agy')
-    expect(out).toContain('ok       version: recorded, up to 1.3.2')
-    expect(out).toContain('ok       sign-in: signed in; 4 models, such as gemini-3.8-flash-high')
+    expect(out).toContain('ok       version: 1.3.2, verified: recordings go up to 1.3.2')
+    expect(out).toContain('ok       sign-in: signed in')
+    expect(out).toContain('ok       models: 4 listed, such as gemini-3.8-flash-high')
+    expect(out).toMatch(/^ok {7}dsh: 0\.1\.0-rc\.8, which this plugin was made for$/m)
+    expect(out).toContain('ok       profile: web, in $DSH_HOME/profiles/web')
+    expect(out).toMatch(/^ok {7}plugin: \d\S+ is installed and mounted$/m)
+    expect(out).toContain("ok       rows: agy stands in the place of dsh's own loop; configured: nothing")
+    expect(out).toContain('ok       orphans: no child')
+    expect(out).toMatch(/^ok {7}terms: .*antigravity\.google\/terms/m)
     expect(out).toContain('ok       approvals by dsh: "approvals: host" can be used')
     expect(out).toContain('ok       temporary folder: can be written')
   })
@@ -83,7 +108,8 @@ describe('dsh-agy doctor', () => {
     vi.stubEnv('TMPDIR', '/nowhere/at/all')
     // Not removed by privateFolder, which needs a place itself.
     const out: string[] = []
-    await doctor([], { out: line => out.push(line), err: () => {} }, { PATH: '', HOME: '/nowhere' })
+    const parent = { PATH: '', HOME: '/nowhere' }
+    await doctor([], { out: line => out.push(line), err: () => {} }, { parent, dshHome: '/nowhere', cwd: '/' })
     vi.unstubAllEnvs()
     expect(out.join('\n')).toMatch(/^warning {2}temporary folder: Nothing can be written/m)
   })
@@ -99,6 +125,210 @@ describe('dsh-agy doctor', () => {
   test('takes no operand', async () => {
     const { code, err } = await examine(undefined, 'x')
     expect(code).toBe(1)
-    expect(err).toContain('dsh-agy doctor [--json]')
+    expect(err).toContain('dsh-agy doctor [--profile <name>]')
   })
+})
+
+describe('of dsh', () => {
+  test.each<[string, () => string, string[], string]>([
+    ['no profile', () => privateFolder(), [], 'DSH_PROFILE_MISSING'],
+    ['no profile of that name', () => dshHome(), ['--profile', 'headless'], 'DSH_PROFILE_MISSING'],
+    ['a name that is none', () => dshHome(), ['--profile', '../web'], 'DSH_PROFILE_INVALID'],
+    ['a patch that is no YAML', () => dshHome({ patch: '- id: [' }), [], 'DSH_PROFILE_UNREADABLE'],
+    ['a patch that is no list', () => dshHome({ patch: 'agy: 1' }), [], 'DSH_PROFILE_UNREADABLE'],
+    ['a profile without the plugin', () => dshHome({ bundles: [BASE] }), [], 'DSH_PLUGIN_MISSING'],
+    ['a plugin that is not installed', () => dshHome({ installed: false }), [], 'DSH_PLUGIN_MISSING'],
+    ['a row that is off', () => dshHome({ patch: '[{ id: agy, disabled: true }]' }), [], 'DSH_ROW_OFF'],
+    ['both loops', () => dshHome({ patch: '[{ id: agent-loop, disabled: false }]' }), [], 'DSH_ROW_LOOP'],
+    ['a wrong key', () => dshHome({ patch: '[{ id: agy, config: { modle: x } }]' }), [], 'AGY_CONFIG_INVALID'],
+  ])('names %s and ends with 2', async (_what, home, args, code) => {
+    const found = await look(ready('exec STAND_IN'), home(), ...args)
+    expect(found.code).toBe(2)
+    expect(found.out).toMatch(new RegExp(`^failure .*\\(${code}\\)$`, 'm'))
+  })
+
+  test('names a dsh that is missing', async () => {
+    const { code, out } = await look(machine('exec STAND_IN'), dshHome())
+    expect(code).toBe(2)
+    expect(out).toMatch(/^failure {2}dsh: No "dsh" .*Install @deepseek-ai\/dsh 0\.1\.0-rc\.8.*\(DSH_MISSING\)$/m)
+  })
+
+  test.each(['0.1.5-rc.2', '0.1.0-rc.6', 'nonsense'])('warns of the version %s', async version => {
+    const parent = machine('exec STAND_IN')
+    putProgram(join(parent.HOME as string, 'bin'), 'dsh', `echo ${version}`)
+    const { code, out } = await look(parent, dshHome())
+    expect(code).toBe(0)
+    expect(out).toMatch(/^warning {2}dsh: ~\/bin\/dsh is .*\(DSH_VERSION\)$/m)
+  })
+
+  test('warns of a plugin of another version than its own', async () => {
+    const home = dshHome({ installed: false })
+    const place = join(home, 'profiles', 'web', 'node_modules', OURS)
+    mkdirSync(place, { recursive: true })
+    cpSync(join(ROOT, 'cordis.patch.yml'), join(place, 'cordis.patch.yml'))
+    const manifest = { version: '0.0.7', dsh: { bundle: { patch: './cordis.patch.yml' } } }
+    writeFileSync(join(place, 'package.json'), JSON.stringify(manifest))
+    expect((await look(ready('exec STAND_IN'), home)).out).toMatch(
+      /^warning {2}plugin: 0\.0\.7 .*\(DSH_PLUGIN_VERSION\)$/m,
+    )
+  })
+
+  test('reads the profile as dsh does, changes nothing in it, and looks at the program that it configures', async () => {
+    const parent = ready(undefined)
+    putProgram(join(parent.HOME as string, 'own'), 'antigravity', 'exec STAND_IN')
+    const patch = `- id: agy
+  disabled: !!js process.env.NEVER_SET === 'x'
+  config:
+    bin: ${parent.HOME}/own/antigravity
+    model: no-such-model
+    approvals: host
+    env: { HTTPS_PROXY: "http://jane:s3cret@proxy.example.org:3128", API_KEY: k3y }
+- id: sandbox-policy
+  config: { mode: read-only }
+`
+    const home = dshHome({ patch })
+    const before = readdirSync(home, { recursive: true }).length
+    const { code, out } = await look(parent, home)
+    expect(code).toBe(0)
+    expect(readdirSync(home, { recursive: true })).toHaveLength(before)
+    expect(out).toContain('ok       program: ~/own/antigravity')
+    expect(out).toMatch(
+      /^warning {2}rows: .*if its expression says so.*configured: bin, model, approvals, env \(HTTPS_PROXY, API_KEY\)$/m,
+    )
+    expect(out).toMatch(/^warning {2}models: The pinned model "no-such-model" is not among the 4/m)
+    expect(out).toContain('HTTPS_PROXY http://proxy.example.org:3128 (with credentials, which are not shown)')
+    expect(out).toContain(
+      'permissions, read-only and ask: dsh decides: read allowed, write denied, command denied, network asks you, other asks you (a new session starts so)',
+    )
+    for (const secret of ['s3cret', 'k3y', 'jane']) expect(out).not.toContain(secret)
+  })
+
+  test.each(['{ API_KEY: 987654321 }', 'hunter22'])('a value of a wrong env (%s) is not told', async env => {
+    const { code, out } = await look(
+      ready('exec STAND_IN'),
+      dshHome({ patch: `[{ id: agy, config: { env: ${env} } }]` }),
+    )
+    expect(code).toBe(2)
+    expect(out).toMatch(/^failure {2}rows: The key "env".*\(AGY_CONFIG_INVALID\)$/m)
+    expect(out).not.toMatch(/987654321|hunter22/)
+  })
+
+  test('a pinned permission stands in the table', async () => {
+    const { out } = await look(ready('exec STAND_IN'), dshHome({ patch: '[{ id: agy, config: { sandbox: false } }]' }))
+    expect(out).toContain('permissions, workspace-write and ask: the CLI decides by no flag')
+  })
+})
+
+describe('of the machine', () => {
+  test('names a proxy that is no address', async () => {
+    const { out } = await look({ ...ready('exec STAND_IN'), https_proxy: 'http://' }, dshHome())
+    expect(out).toMatch(/^warning {2}proxy: HTTPS_PROXY set, but no address\. Write it as/m)
+  })
+
+  test('names the children of a dsh that is gone, and leaves them', async () => {
+    const temporary = privateFolder()
+    vi.stubEnv('TMPDIR', temporary)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const child = execa('sleep', ['600'], { detached: true, reject: false })
+    onTestFinished(() => void child.kill('SIGKILL'))
+    const source = pathToFileURL(join(ROOT, 'src', 'agy', 'child-records.ts')).href
+    await execa(process.execPath, [
+      '--input-type=module',
+      '-e',
+      `await (await import(${JSON.stringify(source)})).recordChild(${child.pid}, undefined)`,
+    ])
+    const { out } = await examine('exec STAND_IN')
+    expect(out).toMatch(new RegExp(`^warning  orphans: .*process ${child.pid}\\)`, 'm'))
+    expect(process.kill(child.pid as number, 0)).toBe(true)
+  })
+})
+
+describe('the quota is asked for on request alone', () => {
+  const answering = (answer: string): string =>
+    `case "$*" in *--print=/usage*) touch "$HOME/asked"; printf '%s' '${answer}'; exit;; esac; exec STAND_IN`
+  const usage = (...buckets: object[]): string =>
+    JSON.stringify({ command: { name: 'usage', data: { groups: [{ name: 'Gemini Models', buckets }] } } })
+  const weekly = {
+    id: 'gemini-weekly',
+    window: 'weekly',
+    remaining_fraction: 0.835,
+    reset_time: '2026-12-09T15:00:14Z',
+  }
+
+  test('and not without it', async () => {
+    const parent = ready(answering(usage(weekly)))
+    const { out } = await look(parent, dshHome())
+    expect(out).not.toContain('quota:')
+    expect(readdirSync(parent.HOME as string)).not.toContain('asked')
+  })
+
+  test.each([
+    ['what is left', usage(weekly), 'ok       quota: gemini-weekly 83 % left until 2026-12-09T15:00:14Z'],
+    ['what is used up', usage({ ...weekly, remaining_fraction: 0 }), 'warning  quota: gemini-weekly 0 % left'],
+    [
+      'an odd bucket beside a sound one',
+      usage(weekly, { id: 'x@example.org', remaining_fraction: 7 }),
+      'gemini-weekly 83 %',
+    ],
+    [
+      'text',
+      'You are jane@example.org and have 83 %',
+      'warning  quota: the CLI did not tell it in the known shape (exit code 0)',
+    ],
+    [
+      'another shape',
+      '{"command":{"data":{"groups":[{"buckets":"ya29.aaaaaaaaaaaaaaaa"}]}}}',
+      'not tell it in the known shape',
+    ],
+    ['nothing', '', 'not tell it in the known shape'],
+  ])('and tells %s safely', async (_what, answer, words) => {
+    const { code, out } = await examine(answering(answer), '--usage')
+    expect(code).toBe(0)
+    expect(out).toContain(words)
+    expect(out).not.toMatch(/example\.org|ya29/)
+  })
+
+  test('and never asked of too old a version, which would take it for a prompt', async () => {
+    const parent = ready(`[ "$1" = --version ] && echo 1.1.9 && exit; ${answering('')}`)
+    await look(parent, dshHome(), '--usage')
+    expect(readdirSync(parent.HOME as string)).not.toContain('asked')
+  })
+})
+
+test('nothing secret is printed, whatever the program says', async () => {
+  const token = 'ya29.a0AfH6SMBxyzxyzxyz'
+  const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN'
+  const secrets = [
+    token,
+    jwt,
+    'jane.roe@example.org',
+    'pr0xypass',
+    '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',
+    '4/0AeanS0abcdefgh',
+  ]
+  const words = `${secrets.join(' ')} https://accounts.google.com/o/oauth2?code=4/0AeanS0abcdefgh http://me:pr0xypass@host $HOME/x`
+  const script = `[ "$1" = --version ] && [ -z "$ODD" ] && echo 1.3.2 && exit; echo "${words}" >&2; echo "${words}"; exit $CODE`
+  for (const more of [{ CODE: '1' }, { CODE: '0' }, { CODE: '0', ODD: '1' }]) {
+    const parent: Record<string, string> = {
+      ...ready(script),
+      ...more,
+      HTTPS_PROXY: 'http://me:pr0xypass@proxy:1',
+      AUTH: token,
+    }
+    const { stdout, stderr } = await dshAgy(['doctor', '--json', '--usage'], {
+      env: { ...parent, DSH_HOME: dshHome() },
+      extendEnv: false,
+      cwd: privateFolder(),
+    })
+    expect(JSON.parse(String(stdout)).findings.length).toBeGreaterThan(10)
+    const said = `${stdout}\n${stderr}`
+    for (const secret of [...secrets, parent.HOME as string]) expect(said).not.toContain(secret)
+  }
+})
+
+test('what takes longer than a second is said on stderr', async () => {
+  const { code, out, err } = await examine('[ "$1" = models ] && sleep 1.3; exec STAND_IN')
+  expect(code).toBe(0)
+  expect(err).toContain('· asking agy for its models, a call over the network …')
+  expect(out).not.toContain('·')
 })

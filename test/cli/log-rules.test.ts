@@ -37,6 +37,12 @@ const says = (content: readonly object[] = [], extra = APPEND, step = 1): Draft 
   data: { turn: 1, step, message: { role: 'assistant', content } },
   ...extra,
 })
+/** An answer in the later shape. */
+const streamed: Draft = {
+  type: 'assistant/message',
+  data: { ...AT, message: { role: 'assistant', content: [] }, stream: [] },
+  ...APPEND,
+}
 const call = (callId: string, name = 'read', args = '{"a":1}'): Draft => ({
   type: 'tool/call',
   data: { ...AT, callId, name, arguments: args },
@@ -107,6 +113,7 @@ const BREAKS: Readonly<Record<LogRule, LogEvent[]>> = {
   'known-event-type': log({ type: 'agy/thing', data: {} }),
   'surface-op': inStep(user({})),
   'sources-allowed': inStep(user({ ...APPEND, sourceEventSeqs: [] })),
+  'stream-once': inStep(chunk(), { ...streamed, sourceEventSeqs: [2] }),
   'sources-earlier': inStep(user({ ...APPEND, sourceEventSeqs: [2] })),
   'sources-unique': inStep(user({ ...APPEND, sourceEventSeqs: [0, 0] })),
   'replace-range': inStep(user(), user(), user({ ...replace(2, 3), surfaceOp: { op: 'replace', start: 3, end: 2 } })),
@@ -249,6 +256,7 @@ describe('what dsh writes is accepted', () => {
     ['nothing', []],
     ['a text answer', inStep(user(), chunk(), says([{ type: 'text' }], { ...APPEND, sourceEventSeqs: [3] }))],
     ['an answer of an empty stream', inStep(user(), says([], { ...APPEND, sourceEventSeqs: [] }))],
+    ['an answer in the later shape', inStep(system(), user(), streamed)],
     ['a call', log(...started, result('a', { ...APPEND, sourceEventSeqs: [3] }), ...closed)],
     ['a call in the later shape', log(...started, laterResult('a'), ...closed)],
     [

@@ -1,12 +1,12 @@
 /** `dsh-agy validate` over files as dsh leaves them on disk, and over files that it never wrote. */
-import { readFileSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { packChunkRuns, type SessionEvent } from '@deepseek-ai/dsh-session'
-import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
 import { readLog } from '../../src/cli/log-file.ts'
 import { validate } from '../../src/cli/validate.ts'
+import { dshAgy } from '../support/command.ts'
 import { privateFolder } from '../support/folders.ts'
 
 const ROOT = join(import.meta.dirname, '..', '..')
@@ -164,23 +164,84 @@ describe('broken rules', () => {
   })
 })
 
+describe('a folder of sessions', () => {
+  const sessions = (logs: Readonly<Record<string, string | Buffer>>): string => {
+    const folder = privateFolder()
+    for (const [path, content] of Object.entries(logs)) {
+      mkdirSync(join(folder, dirname(path)), { recursive: true })
+      writeFileSync(join(folder, path), content)
+    }
+    return folder
+  }
+  const valid = lines(HEADER, ...EVENTS)
+  const invalid = lines(HEADER, { type: 'turn/start', seq: 0, data: { turn: 2 } })
+
+  test('is one line for each log, packed or not, and a sum', async () => {
+    const folder = sessions({
+      'p/a/session.jsonl': valid,
+      'p/b/session.jsonl.zstd': frame(valid),
+      'p/b/notes.txt': 'no log',
+    })
+    expect(await run(folder)).toEqual({
+      code: 0,
+      out: [
+        `p/a/session.jsonl: ${VALID}`,
+        `p/b/session.jsonl.zstd: ${VALID}`,
+        '2 logs: 2 valid, 0 invalid, 0 unreadable',
+      ],
+      err: '',
+    })
+  })
+
+  test.each([
+    ['invalid', { 'a/session.jsonl': invalid, 'b/session.jsonl': valid, 'c/session.jsonl': 'x' }, 3],
+    ['unreadable', { 'b/session.jsonl': valid, 'c/session.jsonl': 'x' }, 1],
+  ])('ends with the code of the worst, which is %s', async (_what, logs, expected) => {
+    const { code, out } = await run(sessions(logs))
+    expect(code).toBe(expected)
+    expect(out.at(-1)).toMatch(/1 valid, \d invalid, 1 unreadable$/)
+    expect(out).toContainEqual(
+      expect.stringMatching(/^c\/session\.jsonl: unreadable: LOG_UNREADABLE: .*no session header/),
+    )
+  })
+
+  test('tells the first broken rule of a log, and a cut end', async () => {
+    const { out } = await run(sessions({ 'a/session.jsonl': invalid, 'b/session.jsonl': `${valid}{"to` }))
+    expect(out[0]).toBe('a/session.jsonl: invalid: 1 violation, the first: turn-start-number at seq 0')
+    expect(out[1]).toContain('; its last line is cut off')
+  })
+
+  test('is one JSON object on request', async () => {
+    const { code, out } = await run(sessions({ 'a/session.jsonl': invalid, 'b/session.jsonl': 'x' }), '--json')
+    expect(code).toBe(3)
+    expect(JSON.parse(out[0] ?? '')).toMatchObject({
+      valid: 0,
+      invalid: 1,
+      unreadable: 1,
+      logs: [
+        { file: 'a/session.jsonl', valid: false, violations: [{ rule: 'turn-start-number' }] },
+        { file: 'b/session.jsonl', code: 'LOG_UNREADABLE' },
+      ],
+    })
+  })
+})
+
 describe('wrong usage ends with 1 and says what the command takes', () => {
   test.each([[[]], [['one', 'two']], [['--loud', 'one']]])('%j', async args => {
     const { code, out, err } = await run(...args)
     expect([code, out]).toEqual([1, []])
-    expect(err).toContain('dsh-agy validate <log> [--complete] [--json]')
+    expect(err).toContain('dsh-agy validate <log or folder> [--complete] [--json]')
   })
 
   test('and --help says it with 0', async () => {
     const { code, out } = await run('--help')
     expect(code).toBe(0)
-    expect(out.join('\n')).toContain('dsh-agy validate <log>')
+    expect(out.join('\n')).toContain('dsh-agy validate <log or folder>')
   })
 })
 
 describe('the command itself', () => {
-  const command = (...args: string[]) =>
-    execa(process.execPath, [join(ROOT, 'src', 'cli', 'main.ts'), ...args], { reject: false })
+  const command = (...args: string[]) => dshAgy(args)
 
   test('hands over to validate with its exit code', async () => {
     const { exitCode, stdout } = await command('validate', fileOf(lines(HEADER, ...EVENTS)))

@@ -27,6 +27,9 @@ const exitCode: Check = value =>
     ? undefined
     : 'must be an exit code or null'
 
+const duration: Check = value =>
+  Number.isInteger(value) && (value as number) >= 0 ? undefined : 'must be milliseconds'
+
 const ORIGIN = oneOf('recorded', 'composed', 'unknown')
 
 /** The members of a card in their order; a record of checks is a nested object. */
@@ -39,7 +42,7 @@ const CARD: Readonly<Record<string, Check | Readonly<Record<string, Check>>>> = 
   edits: words,
   argv: { value: argv, origin: ORIGIN },
   exit: { value: exitCode, origin: ORIGIN },
-  signal: { value: oneOf(null, 'SIGINT'), origin: ORIGIN },
+  signal: { value: oneOf(null, 'SIGINT', 'SIGTERM', 'SIGKILL'), origin: ORIGIN },
   stderr: { origin: oneOf('recorded', 'composed', 'unknown', 'recorded-empty'), note: text },
   outcome: words,
   source: {
@@ -47,6 +50,11 @@ const CARD: Readonly<Record<string, Check | Readonly<Record<string, Check>>>> = 
     path: matching(/^(?!\/|[A-Za-z]:)\S/, 'a path inside the repository'),
     commit: matching(/^(?:[0-9a-f]{7,40})?$/, 'a short commit or empty'),
   },
+}
+
+/** Members that a card may lack; they stand behind all others. */
+const OPTIONAL: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
+  timing: { firstFrameMs: duration, durationMs: duration },
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
@@ -93,7 +101,8 @@ function originProblems(card: Record<string, unknown>): string[] {
  * @returns what is wrong with it, one sentence each
  */
 export function cardProblems(card: unknown): string[] {
-  const problems = shapeProblems(card, CARD, '')
+  const told = isObject(card) ? Object.entries(OPTIONAL).filter(([name]) => name in card) : []
+  const problems = shapeProblems(card, { ...CARD, ...Object.fromEntries(told) }, '')
   return isObject(card) ? [...problems, ...originProblems(card)] : problems
 }
 

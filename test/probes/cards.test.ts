@@ -67,6 +67,15 @@ describe('the rules for a card', () => {
     expect(cardProblems({ ...soundCard(), verbatim: true })).toEqual(['verbatim: is not a member of a card'])
   })
 
+  it('accept a timing at the end, and reject one that is none', () => {
+    const timing = { firstFrameMs: 3, durationMs: 5 }
+    expect(cardProblems({ ...soundCard(), timing })).toEqual([])
+    expect(cardProblems({ ...soundCard(), timing: { ...timing, durationMs: -1 } })).toEqual([
+      'timing.durationMs: must be milliseconds',
+    ])
+    expect(cardProblems({ timing, ...soundCard() })).toEqual(['members are out of order'])
+  })
+
   it('reject members out of order', () => {
     const { shows, ...rest } = soundCard()
     expect(cardProblems({ ...rest, shows })).toEqual(['members are out of order'])

@@ -1,0 +1,2 @@
+/** The provider whose steps the engine drives. */
+export const PROVIDER = 'agy'
