@@ -28,7 +28,7 @@ async function measured(events) {
     await host.ask(agent)
     const write = performance.now() - first
     stop()
-    const kept = heap() - before
+    const kept = Math.max(1, heap() - before)
     host.act(child())
     const start = performance.now()
     await host.ask(agent)

@@ -19,18 +19,24 @@ export const child = (...actions) => [{ read: true }, { init: true }, ...actions
 /** Lets children begin together: what 32 programs cost while they start is not what they cost while they stream. */
 export function startingGate() {
   const folder = mkdtempSync(join(tmpdir(), 'dsh-agy-bench-gate-'))
+  /** Wait until so many children stand at the gate. */
+  const filled = async children => {
+    const watching = watch(folder)
+    await new Promise(resolve => {
+      const look = () => readdirSync(folder).length >= children && resolve()
+      watching.on('change', look)
+      look()
+    })
+    watching.close()
+  }
   return {
+    folder,
+    filled,
     /** What each child does first. */
     action: { gate: folder },
-    /** Wait until so many children stand at the gate, and open it. */
+    /** Wait for so many children, and open the gate. */
     async open(children) {
-      const watching = watch(folder)
-      await new Promise(resolve => {
-        const look = () => readdirSync(folder).length >= children && resolve()
-        watching.on('change', look)
-        look()
-      })
-      watching.close()
+      await filled(children)
       writeFileSync(join(folder, 'go'), '')
     },
     /** For the next ones. */

@@ -197,8 +197,7 @@ export class AgyLoop implements HostedEngine {
       clock.stop()
       request.signal.removeEventListener('abort', onAbort)
       await Promise.all([child.stop(), gate?.close()])
-      await started.forget()
-      await folder?.remove()
+      await Promise.all([started.forget(), folder?.remove()])
     }
   }
 

@@ -125,13 +125,12 @@ async function readAll(child: AgyChild, { limitMs, signal }: RecordedRun, start:
     if (signal.aborted) end()
     for await (const lines of child.lines) {
       if (signal.aborted || cut !== undefined) continue
-      for (const [at, frame] of parser.parse(lines).entries()) {
-        const line = lines[at]
-        kept += line === undefined ? 0 : 'text' in line ? line.text.length : line.droppedBytes
-        if (kept > MOST_OUTPUT) {
-          end('size')
-          break
-        }
+      kept += lines.reduce((sum, block) => sum + ('text' in block ? block.text.length : block.droppedBytes), 0)
+      if (kept > MOST_OUTPUT) {
+        end('size')
+        continue
+      }
+      for (const frame of parser.parse(lines)) {
         if ('problem' in frame) {
           if (strange.length < MOST_STRANGE) strange.push(frame.problem)
           continue

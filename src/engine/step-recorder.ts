@@ -27,7 +27,7 @@ type Content = Extract<EngineEvent, { type: 'text' | 'text-settled' | 'tool-call
  * Pieces that arrive within this many milliseconds of the last one written are written as one: each is a durable row,
  * and nobody reads faster. The first piece is never held back.
  */
-const COALESCE_MS = 8
+const COALESCE_MS = 6
 
 interface OpenCall {
   /** Position of its event in the log. */
