@@ -5,6 +5,7 @@
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { checksOf } from './check-table.mjs'
 import { ensureChromium } from './chromium.mjs'
 import { PRIVATE, pack } from './private-host.mjs'
 import { progress, ROOT, run } from './setup.mjs'
@@ -13,20 +14,8 @@ const chosen = process.argv.slice(2)
 const REPORT = join(ROOT, 'node_modules', '.test-report.json')
 
 const tarball = await pack(join(PRIVATE, 'package'))
-const checks = [
-  ['formatting and lint', 'biome', ['ci', '.']],
-  ['types', 'tsc', ['-p', 'tsconfig.json']],
-  ['imports between the rooms', 'depcruise', ['--config', '.dependency-cruiser.mjs', 'src']],
-  ['package manifest', 'publint', ['--strict', tarball]],
-  [
-    'types of the packed package',
-    'attw',
-    [tarball, '--profile', 'esm-only', '--exclude-entrypoints', 'cordis.patch.yml'],
-  ],
-]
-
 if (chosen.length === 0) {
-  for (const [what, program, args] of checks) {
+  for (const [what, program, args] of checksOf(tarball)) {
     progress(`checking ${what} …`)
     if ((await run(program, args, { quiet: true })) !== 0) {
       console.error(`${what}: failed`)
@@ -41,6 +30,7 @@ if (chromium === undefined)
   progress('no chromium here and none can be installed: the browser tests will say that they are left out')
 process.exitCode = await run('vitest', [
   'run',
+  ...(chosen.length === 0 ? ['--coverage'] : []),
   '--reporter=default',
   '--reporter=json',
   `--outputFile.json=${REPORT}`,

@@ -6,6 +6,7 @@ import { randomUUID } from 'node:crypto'
 import { writeFileSync } from 'node:fs'
 import { createUserMessage } from '@deepseek-ai/dsh-llm'
 import { ending, Narrator } from '../lib/cli/narrator.js'
+import { drivenBy } from './driver-row.mjs'
 
 export const name = 'console-driver'
 export const inject = ['agents', 'sessions', 'sessionPersistence']
@@ -43,10 +44,4 @@ async function drive(ctx, config) {
   return reason?.kind === 'completed' ? 0 : 1
 }
 
-export function apply(ctx, config) {
-  const exit = ctx.get('appExit')
-  drive(ctx, config).then(exit, error => {
-    process.stderr.write(`${error?.stack ?? error}\n`)
-    exit(1)
-  })
-}
+export const apply = drivenBy(drive)

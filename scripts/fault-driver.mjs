@@ -5,6 +5,7 @@
 import { randomUUID } from 'node:crypto'
 import { rmSync, writeFileSync } from 'node:fs'
 import { createUserMessage } from '@deepseek-ai/dsh-llm'
+import { drivenBy } from './driver-row.mjs'
 
 export const name = 'fault-driver'
 export const inject = ['agents', 'sessions', 'sessionPersistence']
@@ -65,10 +66,4 @@ async function drive(ctx, { report, cwd, sessions, prompt, act, temporary, remov
   return 0
 }
 
-export function apply(ctx, config) {
-  const exit = ctx.get('appExit')
-  drive(ctx, config).then(exit, error => {
-    process.stderr.write(`${error?.stack ?? error}\n`)
-    exit(1)
-  })
-}
+export const apply = drivenBy(drive)

@@ -25,8 +25,10 @@ export const readableLogs = home => ({
  */
 export async function pack(folder) {
   const inputs = [
-    ...['lib', 'presets'].flatMap(folder => filesUnder(join(ROOT, folder))),
-    ...['package.json', 'cordis.patch.yml', 'README.md', 'CHANGELOG.md', 'LICENSE'].map(name => join(ROOT, name)),
+    ...['lib', 'presets', 'docs'].flatMap(folder => filesUnder(join(ROOT, folder))),
+    ...['package.json', 'cordis.patch.yml', 'README.md', 'README.zh.md', 'CHANGELOG.md', 'SECURITY.md', 'LICENSE'].map(
+      name => join(ROOT, name),
+    ),
   ]
   const tarball = join(folder, `dsh-loop-engine-agy-${digest(inputs)}.tgz`)
   if (!existsSync(tarball)) {

@@ -7,6 +7,7 @@ import { readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import { setTimeout as pause } from 'node:timers/promises'
 import { createUserMessage } from '@deepseek-ai/dsh-llm'
+import { drivenBy } from './driver-row.mjs'
 
 export const name = 'soak-driver'
 export const inject = ['agents', 'sessions']
@@ -99,10 +100,4 @@ function childrenOf(marker) {
   }).length
 }
 
-export function apply(ctx, config) {
-  const exit = ctx.get('appExit')
-  drive(ctx, config).then(exit, error => {
-    process.stderr.write(`${error?.stack ?? error}\n`)
-    exit(1)
-  })
-}
+export const apply = drivenBy(drive)

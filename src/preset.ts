@@ -12,6 +12,7 @@ import { LlmError } from './host/llm.ts'
 /** Stable plugin name. */
 export const name = 'dsh-loop-engine-agy/preset'
 
+/** The configuration of a preset's row. */
 export interface PresetConfig {
   /** The provider whose engine drives the sessions. */
   provider: string
@@ -19,6 +20,7 @@ export interface PresetConfig {
   model: string
 }
 
+/** Schema of {@link PresetConfig}; both members are needed. */
 export const Config: z<PresetConfig> = z.object({ provider: z.string().required(), model: z.string().required() })
 
 /**

@@ -1,20 +1,14 @@
-import { cpSync, mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import { describe, expect, test } from 'vitest'
-import { privateFolder } from './support/folders.ts'
+import { copyOf } from './support/copy.ts'
 
 const ROOT = join(import.meta.dirname, '..')
 
 /** Names of the rules that a copy of src with one more file breaks. */
 async function broken(file: string, content: string): Promise<string[]> {
-  const copy = privateFolder()
-  for (const name of ['src', 'tsconfig.json', '.dependency-cruiser.mjs', 'package.json']) {
-    cpSync(join(ROOT, name), join(copy, name), { recursive: true })
-  }
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'))
-  mkdirSync(join(copy, file, '..'), { recursive: true })
-  writeFileSync(join(copy, file), content)
+  const copy = copyOf(['src', 'tsconfig.json', '.dependency-cruiser.mjs', 'package.json'], { [file]: content })
   const { stdout } = await execa('depcruise', ['--config', '.dependency-cruiser.mjs', '--output-type', 'json', 'src'], {
     cwd: copy,
     preferLocal: true,

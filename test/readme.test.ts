@@ -1,11 +1,13 @@
-/** The README names what the code has: codes, configuration keys, commands. */
+/** The README, with the pages that it links, names what the code has: codes, configuration keys, commands. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { EngineSchema } from '../src/config.ts'
 
 const ROOT = join(import.meta.dirname, '..')
-const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const FRONT = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const linked = [...FRONT.matchAll(/\]\((docs\/[\w-]+\.md)\)/g)].map(([, page = '']) => page)
+const README = [FRONT, ...linked.map(page => readFileSync(join(ROOT, page), 'utf8'))].join('\n')
 const sources = readdirSync(join(ROOT, 'src'), { recursive: true, encoding: 'utf8' })
   .filter(name => name.endsWith('.ts'))
   .map(name => readFileSync(join(ROOT, 'src', name), 'utf8'))
@@ -30,6 +32,7 @@ const scripts = Object.keys(JSON.parse(readFileSync(join(ROOT, 'package.json'), 
 
 describe('the README names', () => {
   test('something at all', () => {
+    expect(linked.length).toBeGreaterThan(5)
     expect(codes.length).toBeGreaterThan(40)
     expect(keys.length).toBeGreaterThan(20)
     expect(scripts.length).toBeGreaterThan(5)
@@ -44,7 +47,7 @@ describe('the README names', () => {
   })
 
   test.each(scripts.filter(name => !['build', 'format', 'test', 'start'].includes(name)))('npm run %s', name => {
-    expect(README).toContain(`npm run ${name}`)
+    expect(FRONT).toContain(`npm run ${name}`)
   })
 })
 

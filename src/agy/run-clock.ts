@@ -75,6 +75,7 @@ export class RunClock {
     this.startSilence()
   }
 
+  /** Nothing is waited for any more. */
   stop(): void {
     clearTimeout(this.deadline)
     clearTimeout(this.silence)

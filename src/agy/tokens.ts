@@ -2,10 +2,13 @@
 import type { EngineUsage } from '../engine/contract.ts'
 import type { AgyUsage } from './wire.ts'
 
+/** Counts of tokens, none of them left out. */
 export type Tokens = Required<AgyUsage>
 
+/** Nothing was counted yet. */
 export const NO_TOKENS: Tokens = { input: 0, output: 0, thinking: 0, cacheRead: 0 }
 
+/** The sum of two counts, or their difference. */
 export const combine = (a: Tokens, b: Tokens, sign: 1 | -1): Tokens => ({
   input: a.input + sign * b.input,
   output: a.output + sign * b.output,

@@ -14,7 +14,7 @@ import { AgyRefusal } from './refusal.ts'
  * Every flag that a launch passes is known to this version and later; 1.1.14 and earlier take no stream-json input
  * (release notes of 1.1.15, 2026-08-19).
  */
-export const OLDEST_VERSION = '1.1.15'
+const OLDEST_VERSION = '1.1.15'
 
 /** The newest version of which recordings lie in `probes/`. */
 export const NEWEST_RECORDED = '1.3.2'

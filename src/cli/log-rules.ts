@@ -51,6 +51,7 @@ export const LOG_RULES = [
   { name: 'open-tail', asks: 'a complete log does not end inside a turn' },
 ] as const
 
+/** Stable name of a rule of {@link LOG_RULES}. */
 export type LogRule = (typeof LOG_RULES)[number]['name']
 
 /** One broken rule. */

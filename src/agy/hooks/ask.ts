@@ -15,6 +15,7 @@ export interface HookAsk {
 /** What the hook answers. The reason of a denial reaches the model. */
 export type HookAnswer = { readonly decision: 'allow' } | { readonly decision: 'deny'; readonly reason: string }
 
+/** A denial, with its reason for the model. */
 export const deny = (reason: string): HookAnswer => ({ decision: 'deny', reason })
 
 /**

@@ -15,6 +15,7 @@ export const EVERY_TOOL = '*'
  * says which.
  */
 export type Layout = 'agents' | 'plugin'
+/** All of them, in the order in which they are tried. */
 export const LAYOUTS: readonly Layout[] = ['agents', 'plugin']
 
 /** What the CLI runs before each call. */

@@ -148,6 +148,7 @@ export class GatedCalls {
     return looksAlike ? 'The CLI tells its host another number of this step than its hook.' : undefined
   }
 
+  /** The call of the step is decided on; the first decision stands. */
   decided(step: string, verdict: Exclude<Verdict, 'pending'>): void {
     const asked = this.asked.get(step)
     if (asked?.verdict === 'pending') asked.verdict = verdict

@@ -60,6 +60,7 @@ export class HookServer {
     return new HookServer(server, token)
   }
 
+  /** Whether the port is still ours. */
   get isListening(): boolean {
     return this.server.listening
   }
