@@ -116,7 +116,7 @@ export class ChildStarter {
    * @throws AgyRefusal, SpawnFailure, or the reason of the request's signal.
    */
   async *start(request: StepRequest): AsyncGenerator<EngineEvent, StartedChild> {
-    const program = await this.locate()
+    const [program] = await Promise.all([this.locate(), request.durable])
     const word = await this.options.versions?.check(program.file, program.env, request.signal)
     request.signal.throwIfAborted()
     if (word !== undefined) yield word

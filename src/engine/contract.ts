@@ -96,6 +96,8 @@ export interface StepRequest {
   readonly gate?: Gate
   /** Distinct within the session, e.g. `t3s1`: begins the ids of the run's calls. */
   readonly scope: string
+  /** Settles when what the run is told is durable: nothing that could act on it may be told before. */
+  readonly durable?: Promise<unknown>
   /** What was started ahead for this run, if it fits; see {@link HostedEngine.startAhead}. */
   readonly ahead?: StartedAhead
   /** A call of the host's own, such as a title: it waits for no other run, and no setting may widen its permissions. */
@@ -105,7 +107,7 @@ export interface StepRequest {
 }
 
 /** What a run that is only likely would be started with. */
-export type LikelyRequest = Omit<StepRequest, 'prompt' | 'scope' | 'signal' | 'ahead' | 'auxiliary'>
+export type LikelyRequest = Omit<StepRequest, 'prompt' | 'scope' | 'signal' | 'durable' | 'ahead' | 'auxiliary'>
 
 /** Something that waits for its run, for a bounded time. */
 export interface StartedAhead {

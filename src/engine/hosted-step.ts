@@ -129,9 +129,11 @@ export class HostedSteps {
       if (!this.run.isAbandoned || (await this.run.peek()).type !== 'end') return this.run
       await this.stop()
     }
-    // The child acts on its own: what it is told must be durable before it starts.
-    const [isThere] = await Promise.all([isFolder(cwd), input.flush()])
-    if (!isThere) {
+    // The child acts on its own: what it is told must be durable before it is told.
+    const durable = input.flush()
+    // A run that is stopped by then does not wait for it.
+    durable.catch(() => {})
+    if (!(await isFolder(cwd))) {
       throw new input.failure(
         `The folder of this session, "${cwd}", is not there any more. Bring it back, or open a session in another folder.`,
         'ENGINE_CWD_MISSING',
@@ -152,6 +154,7 @@ export class HostedSteps {
         model,
         scope: `t${place.turn}s${place.step}`,
         signal,
+        durable,
         ...(reasoningEffort === undefined ? {} : { effort: reasoningEffort }),
         ...(ahead && { ahead }),
       },

@@ -28,7 +28,7 @@ const PROMISES = [
   /^time of the run as the log grows.* at most 1\.10/m,
   /^memory kept as the log grows.* at most 1\.10/m,
   /^time of the next step as the log grows.* at most 1\.10/m,
-  /^32 sessions, as fast as can be, deltas a second.* at least 0\.80/m,
+  /^32 sessions, as fast as can be, share of .* at least 0\.80/m,
   /^32 sessions × 30\/s, delay of the event loop.* under 50/m,
   /^first word with a child started ahead.* at most 0\.20/m,
   /^life of a child that nobody asks.* at most 1\.20/m,

@@ -6,7 +6,7 @@
  * call that was made up can only be denied, or use up the step that it names.
  */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
+import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { deny, type HookAnswer, type HookAsk, parseAsk } from './ask.ts'
 
@@ -49,6 +49,8 @@ export class HookServer {
   /** Listen on a port of the system's choice. */
   static async open(decide: Decide): Promise<HookServer> {
     const token = randomBytes(32).toString('hex')
+    // Loaded for who needs it: dsh's start does not wait for it.
+    const { createServer } = await import('node:http')
     const server = createServer({ requestTimeout: BODY_LIMIT_MS, connectionsCheckingInterval: 1_000 })
     server.on('request', (request, response) => void serve(request, response, token, decide))
     await new Promise<void>((resolve, reject) => {
