@@ -38,7 +38,7 @@ async function measured(events) {
 }
 
 /** Slope of the line through points on a log-log scale, by least squares. */
-export function exponent(points) {
+function exponent(points) {
   const logs = points.map(([x, y]) => [Math.log(x), Math.log(y)])
   const mean = at => logs.reduce((sum, point) => sum + point[at], 0) / logs.length
   const [x, y] = [mean(0), mean(1)]

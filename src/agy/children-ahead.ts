@@ -13,6 +13,7 @@ export interface AheadLimits {
   readonly idleMs: number
 }
 
+/** None: no recording shows how a real CLI waits for minutes. */
 export const DEFAULT_AHEAD: AheadLimits = { max: 0, idleMs: 60_000 }
 
 /** What a waiting child has to offer: its own end, and to put everything away. */

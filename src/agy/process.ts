@@ -24,6 +24,7 @@ export interface ChildLimits {
   readonly maxStderrBytes: number
 }
 
+/** What a well-behaved child stays far below. */
 export const DEFAULT_CHILD_LIMITS: ChildLimits = {
   exitGraceMs: 2_000,
   killGraceMs: 2_000,

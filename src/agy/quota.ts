@@ -24,7 +24,7 @@ export interface QuotaBucket {
  *
  * @returns `undefined` where the output holds nothing of the known shape.
  */
-export function parseQuota(stdout: string): readonly QuotaBucket[] | undefined {
+function parseQuota(stdout: string): readonly QuotaBucket[] | undefined {
   for (const candidate of [stdout, ...stdout.split('\n')]) {
     const { groups } = fields(fields(fields(parsed(candidate)).command).data)
     if (!Array.isArray(groups)) continue

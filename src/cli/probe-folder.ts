@@ -160,9 +160,11 @@ export async function writeProbe(folder: string, files: Probe['files']): Promise
   }
 }
 
+/** The refusal of a folder that is there already. */
 export const folderTaken = (folder: string): CommandRefusal =>
   new CommandRefusal('RECORD_FOLDER_EXISTS', `${folder} exists already. Name another folder with --out.`)
 
+/** The refusal of a folder that cannot be written. */
 export const unwritable = (folder: string, why: unknown): CommandRefusal =>
   new CommandRefusal(
     'RECORD_FOLDER_UNWRITABLE',
