@@ -33,7 +33,7 @@ export interface AgyLoopOptions extends StarterOptions, Partial<RunLimits & Chil
 interface Ending {
   readonly outcome: Outcome
   readonly said: boolean
-  /** It had waited for its prompt, and was gone without a word. */
+  /** It had waited for its prompt, and was gone before it took it up. */
   readonly lost?: boolean
 }
 
@@ -187,11 +187,12 @@ export class AgyLoop implements HostedEngine {
         ...(home !== undefined && { home }),
       })
       yield* notices
-      const said = summary.text !== '' || summary.toolSucceeded || summary.toolErrors.length > 0
+      const said = summary.text !== '' || summary.toolSucceeded || summary.toolErrors.length > 0 || fold.isToolOpen
       return {
         outcome: gate ? gate.scrub(outcome) : outcome,
         said,
-        lost: started.isAhead && !said && !stoppedBy && outcome.kind === 'failed' && summary.result === undefined,
+        // One that took up the prompt may have acted on it, whatever it told: it is never asked again.
+        lost: started.isAhead && !fold.hasBegun && !summary.result && !stoppedBy && outcome.kind === 'failed',
       }
     } finally {
       clock.stop()

@@ -7,7 +7,7 @@
 import type { EngineEvent } from '../engine/contract.ts'
 import { deniesCall } from './denied-calls.ts'
 import { GrowingText } from './growing-text.ts'
-import type { HookAsk } from './hooks/ask.ts'
+import type { Decision, HookAsk } from './hooks/ask.ts'
 import { type Breach, type CallPlace, GatedCalls } from './hooks/gated-calls.ts'
 import { shownArguments } from './hooks/tools.ts'
 import { combine, engineUsage, NO_TOKENS, type Tokens } from './tokens.ts'
@@ -39,13 +39,6 @@ const QUIET_TOOLS: ReadonlySet<string> = new Set([
   'view_file',
 ])
 
-/** What was decided on a call that the CLI asked about. */
-export type Decision =
-  | { readonly kind: 'allowed' }
-  | { readonly kind: 'denied'; readonly reason: string }
-  /** It was a question to the user; the text is what came of it. */
-  | { readonly kind: 'answered'; readonly text: string }
-
 /** What the fold makes of a call that the CLI asks about. */
 export interface AskedCall {
   readonly events: readonly EngineEvent[]
@@ -75,6 +68,7 @@ export class Fold {
   private storedText = 0
   private tokens = NO_TOKENS
   private understood = false
+  private begun = false
   private toolSucceeded = false
   private readonly toolErrors: string[] = []
   private failedModelCalls = 0
@@ -99,6 +93,7 @@ export class Fold {
         break
       case 'step':
         this.understood = true
+        this.begun = true
         this.step(event.step)
         break
       case 'result':
@@ -119,6 +114,7 @@ export class Fold {
 
   /** The CLI asks about a call before it makes it. */
   ask(ask: HookAsk): AskedCall {
+    this.begun = true
     this.conversation ??= ask.conversationId
     const step = { conversationId: ask.conversationId, index: ask.stepIndex }
     const key = this.keyOf(step)
@@ -179,6 +175,11 @@ export class Fold {
   /** Whether the closing frame came. */
   get isOver(): boolean {
     return this.result !== undefined
+  }
+
+  /** Whether the CLI took up the prompt: some step of it was told, or asked about. */
+  get hasBegun(): boolean {
+    return this.begun
   }
 
   /** Whether a tool is running. */

@@ -72,9 +72,12 @@ export interface HostedStepInput {
 export class HostedSteps {
   private run: HostedRun | undefined
   private ahead: StartedAhead | undefined
+  private isStepping = false
 
   /** Begin what the next run will probably need; nothing is recorded of it. */
   startAhead(engine: HostedEngine, request: LikelyRequest): void {
+    // Too late: the step starts what it needs itself.
+    if (this.isStepping) return
     this.ahead?.end()
     this.ahead = engine.startAhead?.(request)
   }
@@ -96,6 +99,7 @@ export class HostedSteps {
     const { session, place, signal } = input
     appendRequest(session, input.request, input.firstHeader)
     const recorder = new StepRecorder(session, place, input.request, input.answer)
+    this.isStepping = true
     try {
       const run = await this.runFor(input)
       return await this.record(run, recorder, input)
@@ -108,6 +112,8 @@ export class HostedSteps {
       }
       signal.throwIfAborted()
       throw error
+    } finally {
+      this.isStepping = false
     }
   }
 

@@ -1,7 +1,7 @@
 /** The fold of a run whose every call is asked about: whatever comes first, there is one card, one result, and no lie. */
 import { describe, expect, test } from 'vitest'
-import { type Decision, Fold } from '../../src/agy/fold.ts'
-import type { HookAsk } from '../../src/agy/hooks/ask.ts'
+import { Fold } from '../../src/agy/fold.ts'
+import type { Decision, HookAsk } from '../../src/agy/hooks/ask.ts'
 import { decodeFrame } from '../../src/agy/wire.ts'
 import type { EngineEvent } from '../../src/engine/contract.ts'
 

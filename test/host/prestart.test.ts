@@ -161,6 +161,19 @@ test('a child that is gone when its prompt comes is replaced, once', async () =>
   expectValidLog(agent.session)
 })
 
+test.each([
+  ['told a call', { tools: [command('ls', { hook: 'none', silent: true })] }],
+  ['was only seen to take up the prompt', { frames: [1, 2], of: '12-our-mode-one-turn' }],
+])('a child that %s and was gone is not replaced: what it did would be done twice', async (_, action) => {
+  const subject = await host({ max: 1 }, [{ init: true }, { read: true }, action, { exit: 1 }])
+  const agent = await subject.create()
+  await started(subject, 1)
+  await say(agent, 'hello')
+  expect(lastTurnEnd(agent.session)).toMatchObject({ kind: 'error', error: { code: 'AGY_CRASHED' } })
+  expectValidLog(agent.session)
+  expect(subject.starts()).toHaveLength(1)
+})
+
 test('a failure of the child that has nothing to do with its waiting is told once', async () => {
   const failing = [{ init: true }, { read: true }, { frames: [0, 99], of: '09-quota' }]
   const subject = await host({ max: 1 }, failing)

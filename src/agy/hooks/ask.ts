@@ -40,3 +40,10 @@ export function parseAsk(body: string): HookAsk | { readonly problem: string } {
   if (args !== undefined && !isFields(args)) return { problem: 'its arguments are no object' }
   return { conversationId, stepIndex: stepIdx, name, args: args ?? {} }
 }
+
+/** What was decided on a call that the CLI asked about. */
+export type Decision =
+  | { readonly kind: 'allowed' }
+  | { readonly kind: 'denied'; readonly reason: string }
+  /** It was a question to the user; the text is what came of it. */
+  | { readonly kind: 'answered'; readonly text: string }

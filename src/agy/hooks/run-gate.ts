@@ -6,8 +6,8 @@
  */
 import { realpath } from 'node:fs/promises'
 import type { Answer, Gate, Outcome, Question } from '../../engine/contract.ts'
-import type { Decision } from '../fold.ts'
-import { deny, type HookAnswer, type HookAsk } from './ask.ts'
+
+import { type Decision, deny, type HookAnswer, type HookAsk } from './ask.ts'
 import { HookFolder, type HookSpec, hookEnvironment } from './files.ts'
 import type { Breach, CallPlace } from './gated-calls.ts'
 import type { Proof } from './proof.ts'
