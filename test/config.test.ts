@@ -25,6 +25,7 @@ test('an empty row has safe defaults', () => {
       maxToolResultBytes: 262_144,
       maxChildren: 8,
       startGapMs: 500,
+      prestart: { max: 0, idleMs: 60_000 },
       transcript: { maxBytes: 188_000, maxToolResultBytes: 16_000, overflow: 'file' },
     })
   }
@@ -54,6 +55,7 @@ test('every key is taken', () => {
     maxToolResultBytes: 7,
     maxChildren: 1,
     startGapMs: 0,
+    prestart: { max: 2, idleMs: 8 },
     transcript: { maxBytes: 20_000, maxToolResultBytes: 1, overflow: 'drop' },
   }
   expect(readConfig(config).engine).toEqual(config)

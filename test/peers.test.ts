@@ -10,6 +10,7 @@ const { peerDependencies } = json('package.json') as { peerDependencies: Record<
 const PEERS = Object.entries(peerDependencies)
 const OF_DSH = PEERS.filter(([name]) => name.startsWith('@deepseek-ai/dsh-'))
 const README = readFileSync(join(ROOT, 'README.md'), 'utf8')
+const COMPATIBILITY = readFileSync(join(ROOT, 'docs', 'compatibility.md'), 'utf8')
 
 /** Neighbours that nobody ran: later candidates, the release, later generations. */
 const NEVER_RUN = ['0.1.0-rc.6', '0.1.0-rc.7', '0.1.0-rc.9', '0.1.0', '0.1.1-rc.2', '0.1.5-rc.2', '0.1.7', '0.2.0']
@@ -25,8 +26,8 @@ describe.each(PEERS)('%s %s', (name, range) => {
     expect(semver.satisfies(version, range)).toBe(true)
   })
 
-  test('is named in the README, as the version that was run', () => {
-    const named = README.match(/^- \*\*dsh\*\* (\S+) with .*$/m)?.[1]
+  test('is named in the README and the page on versions, as the version that was run', () => {
+    const named = COMPATIBILITY.match(/^- \*\*dsh\*\* (\S+) with .*$/m)?.[1]
     expect(name.startsWith('@deepseek-ai/dsh-') ? named : version).toBe(version)
     expect(README).toContain(`You need dsh ${named} on Node`)
   })

@@ -89,7 +89,7 @@ export async function pressText(page: Page, words: string): Promise<void> {
 
 /** Wait until the page shows the words. */
 export const shows = (page: Page, words: string) =>
-  page.waitForFunction(text => document.body.textContent.includes(text), words, { timeout: 20_000 })
+  page.waitForFunction(text => document.body.textContent.includes(text), words, { timeout: 60_000 })
 
 /** Pick a model of the picker. Where the model before it has efforts, the list is one step further. */
 export async function pickModel(page: Page, label: string): Promise<void> {
