@@ -39,9 +39,16 @@ const FATES: readonly (readonly [RegExp, Fate])[] = [
   [/^dsh plugin --profile \S+ add /, { test: 'test/support/global-setup.ts', holds: 'installInto' }],
   [/^dsh plugin --profile web remove /, { test: 'test/web/preset.test.ts', holds: "'remove'" }],
   [/^dsh web$/, { test: 'test/support/dsh.ts', holds: "'web', '--patch'" }],
-  [/^dsh-agy (?:doctor|record|replay|validate|probes)\b/, { test: 'test/cli/main.test.ts', holds: '--help' }],
+  [/^dsh-agy doctor\b/, { test: 'test/cli/doctor.test.ts', holds: 'doctor(' }],
+  [/^dsh-agy record\b/, { test: 'test/cli/record.test.ts', holds: 'record(' }],
+  [/^dsh-agy replay\b/, { test: 'test/cli/replay.test.ts', holds: 'replay(' }],
+  [/^dsh-agy validate\b/, { test: 'test/cli/validate.test.ts', holds: 'validate(' }],
+  [/^dsh-agy probes check\b/, { test: 'test/cli/probes.test.ts', holds: "'check'" }],
   [/^agy\b/, { not: "Google's own program, which is not here" }],
 ]
+
+const isHeld = ({ test, holds }: { readonly test: string; readonly holds: string }): boolean =>
+  existsSync(join(ROOT, test)) && read(test).includes(holds)
 
 const commands = [
   ...new Set(
@@ -62,12 +69,15 @@ describe('each command has a place where it is run', () => {
   test.each(commands)('%s', command => {
     const fate = FATES.find(([pattern]) => pattern.test(command))?.[1]
     if (fate === undefined) throw new Error(`nobody runs "${command}"`)
-    if ('test' in fate) {
-      expect(existsSync(join(ROOT, fate.test))).toBe(true)
-      expect(read(fate.test)).toContain(fate.holds)
-    } else if ('not' in fate) {
+    if ('test' in fate) expect(isHeld(fate)).toBe(true)
+    else if ('not' in fate) {
       expect(fate.not).not.toBe('')
     }
+  })
+
+  test('and a test that does not hold it is found out', () => {
+    expect(isHeld({ test: 'test/cli/replay.test.ts', holds: 'validate-nothing(' })).toBe(false)
+    expect(isHeld({ test: 'test/cli/nothing.test.ts', holds: '' })).toBe(false)
   })
 
   test('and one that nobody runs is found out', () => {
