@@ -117,18 +117,17 @@ export class AgyLoop implements HostedEngine {
 
   /** One child, and a second one if the first had waited too long, or says too early that nobody is signed in. */
   private async *askTwice(request: StepRequest): AsyncGenerator<EngineEvent, Outcome> {
-    const first = yield* this.attempt(request)
-    if (first.lost) {
-      yield notice('AGY_AHEAD_LOST', 'The child that was started ahead ended before it answered; a new one is asked.')
-    } else if (isSignInRace(first)) {
-      yield notice(
-        'AGY_SIGN_IN_RETRIED',
-        'The CLI said that it is not signed in; some versions do so too early, so it is asked once more.',
-      )
-    } else {
-      return first.outcome
-    }
     const { ahead: _, ...again } = request
+    let ending = yield* this.attempt(request)
+    if (ending.lost) {
+      yield notice('AGY_AHEAD_LOST', 'The child that was started ahead ended before it answered; a new one is asked.')
+      ending = yield* this.attempt(again)
+    }
+    if (!isSignInRace(ending)) return ending.outcome
+    yield notice(
+      'AGY_SIGN_IN_RETRIED',
+      'The CLI said that it is not signed in; some versions do so too early, so it is asked once more.',
+    )
     return (yield* this.attempt(again)).outcome
   }
 

@@ -1,4 +1,5 @@
 /** Everything up to a running child: program, version, private folder, gate, launch, process. For a run, or ahead of one. */
+import { realpath, stat } from 'node:fs/promises'
 import { isDeepStrictEqual } from 'node:util'
 import type { EngineEvent, Gate, LikelyRequest, StartedAhead, StepRequest } from '../engine/contract.ts'
 import { recordChild } from './child-records.ts'
@@ -61,8 +62,12 @@ interface WaitingChild extends StartedChild {
   readonly launch: Launch
   /** Whose program it is: a changed one has another identity. */
   readonly identity: string
+  /** The folder that it works in: another one may lie at the same path by now. */
+  readonly place: string
   /** Who its gate asks. */
   readonly decider: Gate | undefined
+  /** What its start had to tell; it is told by the run that takes it. */
+  readonly notices: readonly EngineEvent[]
   readonly left: Promise<unknown>
   ask(line: string): void
   discard(): Promise<void>
@@ -78,6 +83,8 @@ export class ChildStarter {
   /** Children from the moment that they are being spawned. */
   private readonly children = new Set<Promise<AgyChild>>()
   private readonly ahead: ChildrenAhead<WaitingChild>
+  /** Children that wait for a prompt. */
+  private readonly idle = new Set<AgyChild>()
 
   constructor(options: StarterOptions, limits: ChildLimits, ahead: AheadLimits) {
     this.options = options
@@ -93,8 +100,8 @@ export class ChildStarter {
 
   /** How many children work for a run, and how many wait for one. */
   get load(): { readonly running: number; readonly waiting: number } {
-    const waiting = this.ahead.size
-    return { running: Math.max(0, this.children.size - waiting), waiting }
+    const waiting = this.idle.size
+    return { running: this.children.size - waiting, waiting }
   }
 
   /** Whether it is proved that the host decides on the calls of runs in a workspace. Asks nobody. */
@@ -120,7 +127,10 @@ export class ChildStarter {
     const word = await this.options.versions?.check(program.file, program.env, request.signal)
     request.signal.throwIfAborted()
     if (word !== undefined) yield word
-    return (await this.takeAhead(request, program)) ?? (yield* this.prepare(request, program))
+    const waiting = await this.takeAhead(request, program)
+    if (waiting === undefined) return yield* this.prepare(request, program)
+    yield* waiting.notices
+    return waiting
   }
 
   /**
@@ -144,12 +154,15 @@ export class ChildStarter {
     const program = await this.locate()
     await this.options.versions?.check(program.file, program.env, request.signal)
     request.signal.throwIfAborted()
-    const identity = await identify(program.file)
+    const [identity, place] = await Promise.all([identify(program.file), placeOf(request.cwd)])
+    const notices: EngineEvent[] = []
     const preparing = this.prepare(request, program)
     let next = await preparing.next()
-    while (!next.done) next = await preparing.next()
+    for (; !next.done; next = await preparing.next()) notices.push(next.value)
     const started = next.value
     const { child, gate, folder } = started
+    this.idle.add(child)
+    const left = child.left.finally(() => this.idle.delete(child))
     const discard = async (): Promise<void> => {
       // It may have said much by now, and only who reads it hears that it has ended.
       void drain(child)
@@ -162,11 +175,11 @@ export class ChildStarter {
       await discard()
       return undefined
     }
-    return { ...started, identity, left: child.left, decider: this.decider(request), discard, isAhead: true }
+    return { ...started, identity, place, notices, left, decider: this.decider(request), discard, isAhead: true }
   }
 
   /** The child that was started ahead for a run, if it is what the run would start itself. */
-  private async takeAhead(request: StepRequest, { file }: Program): Promise<StartedChild | undefined> {
+  private async takeAhead(request: StepRequest, { file }: Program): Promise<WaitingChild | undefined> {
     if (!(request.ahead instanceof ChildAhead)) return undefined
     const waiting: WaitingChild | undefined = await request.ahead.take(request.signal)
     if (waiting === undefined) return undefined
@@ -185,14 +198,17 @@ export class ChildStarter {
         waiting.decider === this.decider(request) &&
         isDeepStrictEqual(wanted, waiting.launch) &&
         waiting.identity === (await identify(file)) &&
+        waiting.place === (await placeOf(request.cwd)) &&
         ((await gate?.isWhole()) ?? true)
       request.signal.throwIfAborted()
       if (!fits) return undefined
       waiting.ask(stdinOf(request.prompt.text(NO_FILES)))
+      this.idle.delete(waiting.child)
       isUsed = true
       return waiting
     } finally {
-      if (!isUsed) await waiting.discard()
+      // The step does not wait for the end of what it has no use for.
+      if (!isUsed) this.ahead.follow(waiting.discard())
     }
   }
 
@@ -305,6 +321,12 @@ const CHANGED_SINCE_PROOF = unproven(
 )
 
 const notice = (code: string, message: string): EngineEvent => ({ type: 'notice', code, message })
+
+/** One folder, told apart from another one at its path. */
+async function placeOf(folder: string): Promise<string> {
+  const { dev, ino, birthtimeMs } = await stat(folder)
+  return `${await realpath(folder)}|${dev}|${ino}|${birthtimeMs}`
+}
 
 /** Read what a child says to its end, for nobody. */
 async function drain({ lines }: AgyChild): Promise<void> {

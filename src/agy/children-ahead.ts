@@ -27,16 +27,21 @@ export class ChildAhead<Child extends Waiting> implements StartedAhead {
   private readonly starting: Promise<Child | undefined>
   private readonly stopping = new AbortController()
   private readonly timer: NodeJS.Timeout
-  private readonly onOver: () => void
+  private readonly onOver: (end?: Promise<void>) => void
   private isTaken = false
+  private ending: Promise<void> | undefined
 
   /**
    * @param start - starts the child; it may fail, which nobody hears of.
-   * @param onOver - nothing waits any more.
+   * @param onOver - nothing waits any more: it was taken, or it is being ended.
    */
-  constructor(start: (signal: AbortSignal) => Promise<Child | undefined>, idleMs: number, onOver: () => void) {
+  constructor(
+    start: (signal: AbortSignal) => Promise<Child | undefined>,
+    idleMs: number,
+    onOver: (end?: Promise<void>) => void,
+  ) {
     this.onOver = onOver
-    this.timer = setTimeout(() => this.end(), idleMs)
+    this.timer = setTimeout(() => void this.end(), idleMs)
     this.timer.unref()
     this.starting = start(this.stopping.signal).catch(() => undefined)
     void this.starting.then(child => (child === undefined ? this.end() : child.left.then(() => this.end())))
@@ -48,9 +53,10 @@ export class ChildAhead<Child extends Waiting> implements StartedAhead {
    * @param signal - breaks its start off, if that is still under way.
    */
   async take(signal: AbortSignal): Promise<Child | undefined> {
-    if (this.isTaken || this.stopping.signal.aborted) return undefined
+    if (this.isTaken || this.ending !== undefined) return undefined
     this.isTaken = true
-    this.over()
+    clearTimeout(this.timer)
+    this.onOver()
     const stop = (): void => this.stopping.abort()
     signal.addEventListener('abort', stop, { once: true })
     try {
@@ -60,21 +66,19 @@ export class ChildAhead<Child extends Waiting> implements StartedAhead {
     }
   }
 
-  end(): void {
-    void this.ended()
+  end(): Promise<void> {
+    if (this.isTaken) return Promise.resolve()
+    if (this.ending === undefined) {
+      clearTimeout(this.timer)
+      this.ending = this.discard()
+      this.onOver(this.ending)
+    }
+    return this.ending
   }
 
-  /** The same, and wait until nothing is left. */
-  async ended(): Promise<void> {
-    if (this.isTaken) return
+  private async discard(): Promise<void> {
     this.stopping.abort()
-    this.over()
     await (await this.starting)?.discard()
-  }
-
-  private over(): void {
-    clearTimeout(this.timer)
-    this.onOver()
   }
 }
 
@@ -82,30 +86,37 @@ export class ChildAhead<Child extends Waiting> implements StartedAhead {
 export class ChildrenAhead<Child extends Waiting> {
   private readonly limits: AheadLimits
   private readonly waiting = new Set<ChildAhead<Child>>()
+  /** Those that are being ended: they are not gone yet. */
+  private readonly ending = new Set<Promise<void>>()
   private isClosed = false
 
   constructor(limits: AheadLimits) {
     this.limits = limits
   }
 
-  /** How many wait. */
-  get size(): number {
-    return this.waiting.size
-  }
-
   /** Start one; the one that waits longest makes room for it. */
   start(start: (signal: AbortSignal) => Promise<Child | undefined>): ChildAhead<Child> | undefined {
     if (this.limits.max === 0 || this.isClosed) return undefined
     const [oldest] = this.waiting
-    if (oldest !== undefined && this.waiting.size >= this.limits.max) oldest.end()
-    const ahead: ChildAhead<Child> = new ChildAhead(start, this.limits.idleMs, () => this.waiting.delete(ahead))
+    if (oldest !== undefined && this.waiting.size >= this.limits.max) void oldest.end()
+    const ahead: ChildAhead<Child> = new ChildAhead(start, this.limits.idleMs, end => {
+      this.waiting.delete(ahead)
+      if (end !== undefined) this.follow(end)
+    })
     this.waiting.add(ahead)
     return ahead
   }
 
-  /** End all, and start no more. */
+  /** Let `close` wait for an end that is under way. */
+  follow(end: Promise<void>): void {
+    const over = end.catch(() => {}).then(() => void this.ending.delete(over))
+    this.ending.add(over)
+  }
+
+  /** End all, and start no more; resolves when none is left. */
   async close(): Promise<void> {
     this.isClosed = true
-    await Promise.all([...this.waiting].map(ahead => ahead.ended()))
+    await Promise.all([...this.waiting].map(ahead => ahead.end()))
+    await Promise.all(this.ending)
   }
 }

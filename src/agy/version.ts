@@ -54,7 +54,7 @@ export class VersionBook {
    * @throws AgyRefusal for a version that is too old, and for a program that is not the CLI.
    */
   async check(file: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Notice | undefined> {
-    const reading = await this.read(file, env, signal)
+    const reading = await unlessAborted(this.read(file, env), signal)
     switch (reading.kind) {
       case 'other':
         throw new AgyRefusal(
@@ -87,7 +87,7 @@ export class VersionBook {
 
   /** What a program says that it is, in a word for people. */
   async say(file: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<string> {
-    const reading = await this.read(file, env, signal)
+    const reading = await unlessAborted(this.read(file, env), signal)
     switch (reading.kind) {
       case 'version':
         return reading.version
@@ -98,15 +98,31 @@ export class VersionBook {
     }
   }
 
-  private async read(file: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Reading> {
+  /** Shared by all who ask meanwhile, so none of them can break it off; it takes no longer than its own limit. */
+  private async read(file: string, env: Readonly<Record<string, string>>): Promise<Reading> {
     const identity = await identify(file)
     const known = this.readings.get(identity)
     if (known !== undefined) return known
-    const reading = ask(file, env, signal)
+    const reading = ask(file, env)
     this.readings.set(identity, reading)
     // A reading that failed for the moment's reasons is taken again.
     if ((await reading).kind === 'unreadable') this.readings.delete(identity)
     return reading
+  }
+}
+
+/** The promise's value, or the signal's reason as soon as it is aborted. */
+async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
+  // Nobody may be left to hear of a failure.
+  promise.catch(() => {})
+  signal.throwIfAborted()
+  const aborted = Promise.withResolvers<never>()
+  const onAbort = (): void => aborted.reject(signal.reason)
+  signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    return await Promise.race([promise, aborted.promise])
+  } finally {
+    signal.removeEventListener('abort', onAbort)
   }
 }
 
@@ -116,12 +132,11 @@ export async function identify(file: string): Promise<string> {
   return `${await realpath(file)}|${size}|${mtimeMs}`
 }
 
-async function ask(file: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Reading> {
-  const { stdout, stderr, exitCode, timedOut } = await runToEnd(file, ['--version'], env, LIMIT_MS, signal)
+async function ask(file: string, env: Readonly<Record<string, string>>): Promise<Reading> {
+  const { stdout, stderr, exitCode, timedOut } = await runToEnd(file, ['--version'], env, LIMIT_MS)
   const version = parseVersion(stdout)
   if (version !== undefined) return { kind: 'version', version }
   if (timedOut) return { kind: 'unreadable', why: `no answer in ${LIMIT_MS / 1000} s` }
-  if (signal.aborted) return { kind: 'unreadable', why: 'stopped' }
   const said = redact(stdout.trim() || stderr.trim(), env.HOME).slice(0, 200)
   if (exitCode === 0 && said !== '') return { kind: 'other', said }
   return { kind: 'unreadable', why: `exit code ${exitCode ?? 'unknown'}${said === '' ? '' : `: ${said}`}` }

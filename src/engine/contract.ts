@@ -111,8 +111,8 @@ export type LikelyRequest = Omit<StepRequest, 'prompt' | 'scope' | 'signal' | 'd
 
 /** Something that waits for its run, for a bounded time. */
 export interface StartedAhead {
-  /** It will not be used. Safe to call at any time. */
-  end(): void
+  /** It will not be used. Safe to call at any time; resolves when nothing of it is left. */
+  end(): Promise<void>
 }
 
 /** Token counts of one model call, disjoint: `inputTokens` counts uncached input only, reasoning is part of the output. */

@@ -80,7 +80,7 @@ export class HostedRun {
     this.own.abort()
     await this.events.return()
     // A run that never began has not taken it.
-    this.unused?.end()
+    await this.unused?.end()
   }
 }
 

@@ -73,20 +73,22 @@ export class HostedSteps {
   private run: HostedRun | undefined
   private ahead: StartedAhead | undefined
   private isStepping = false
+  /** Of runs that are given up while nobody waits for their end. */
+  private stopping: Promise<unknown> | undefined
 
   /** Begin what the next run will probably need; nothing is recorded of it. */
   startAhead(engine: HostedEngine, request: LikelyRequest): void {
     // Too late: the step starts what it needs itself.
     if (this.isStepping) return
-    this.ahead?.end()
+    void this.ahead?.end()
     this.ahead = engine.startAhead?.(request)
   }
 
   /** No hosted step is to be expected: end what is under way or waits. */
   async close(): Promise<void> {
-    this.ahead?.end()
+    const { ahead } = this
     this.ahead = undefined
-    await this.stop()
+    await Promise.all([ahead?.end(), this.stop()])
   }
 
   /**
@@ -117,11 +119,13 @@ export class HostedSteps {
     }
   }
 
-  /** End the run that is under way, if any: its turn is over. */
+  /** End the run that is under way, if any: its turn is over. Resolves when nothing is left of it, or of one before it. */
   async stop(): Promise<void> {
-    const { run } = this
+    const { run, stopping } = this
     this.run = undefined
-    await run?.stop()
+    const stopped = Promise.all([stopping, run?.stop()])
+    this.stopping = stopped.catch(() => {})
+    await stopped
   }
 
   private async runFor(input: HostedStepInput): Promise<HostedRun> {
@@ -135,6 +139,8 @@ export class HostedSteps {
       if (!this.run.isAbandoned || (await this.run.peek()).type !== 'end') return this.run
       await this.stop()
     }
+    // Two children of one session would work in one folder.
+    await this.stopping
     // The child acts on its own: what it is told must be durable before it is told.
     const durable = input.flush()
     // A run that is stopped by then does not wait for it.

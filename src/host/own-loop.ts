@@ -27,7 +27,17 @@ export function mountOwnLoop(ctx: Context, raw: unknown, provider: string, refus
   const keys = Object.keys(OwnLoop.Config.dict ?? {})
   const own = Object.entries(raw ?? {}).filter(([key]) => keys.includes(key))
   const config = Object.fromEntries(own) as unknown as ConstructorParameters<typeof AgentLoop>[1]
-  new OwnLoop(ctx, OwnLoop.Config(config))
+  new OwnLoop(ctx, readable(config, ctx))
+}
+
+/** The host's own schema fills in its defaults; a wrong value costs the keys, not the loop. */
+function readable(config: ConstructorParameters<typeof AgentLoop>[1], ctx: Context) {
+  try {
+    return OwnLoop.Config(config)
+  } catch (error) {
+    ctx.logger.warn(`AGY_CONFIG_INVALID: a key of dsh's own loop is wrong, so its defaults are taken: ${error}`)
+    return OwnLoop.Config({} as typeof config)
+  }
 }
 
 /**

@@ -20,7 +20,7 @@ import * as Plugin from '../../src/index.ts'
 import { privateFolder, STAND_IN } from './folders.ts'
 
 /** A provider of the host's own, so that a step can go to its loop. */
-class EchoAdapter extends LlmAdapter {
+export class EchoAdapter extends LlmAdapter {
   override async *stream(): AsyncIterable<StreamChunk> {
     yield { type: 'block-start', index: 0, blockType: 'text' }
     yield { type: 'text-delta', index: 0, text: 'own loop' }
