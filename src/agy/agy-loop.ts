@@ -151,6 +151,7 @@ export class AgyLoop implements HostedEngine {
     request.signal.addEventListener('abort', onAbort, { once: true })
     if (request.signal.aborted) onAbort()
     try {
+      yield* started.notices
       const problems: string[] = []
       const events = readChild({
         child,

@@ -45,6 +45,8 @@ export interface StartedChild {
   readonly gate: RunGate | undefined
   /** It had been started before there was a prompt. */
   readonly isAhead: boolean
+  /** What its start had to tell beside what was told by then. */
+  readonly notices: readonly EngineEvent[]
   /** Takes away the record that it runs. */
   forget(): Promise<void>
 }
@@ -66,8 +68,6 @@ interface WaitingChild extends StartedChild {
   readonly place: string
   /** Who its gate asks. */
   readonly decider: Gate | undefined
-  /** What its start had to tell; it is told by the run that takes it. */
-  readonly notices: readonly EngineEvent[]
   readonly left: Promise<unknown>
   ask(line: string): void
   discard(): Promise<void>
@@ -127,10 +127,7 @@ export class ChildStarter {
     const word = await this.options.versions?.check(program.file, program.env, request.signal)
     request.signal.throwIfAborted()
     if (word !== undefined) yield word
-    const waiting = await this.takeAhead(request, program)
-    if (waiting === undefined) return yield* this.prepare(request, program)
-    yield* waiting.notices
-    return waiting
+    return (await this.takeAhead(request, program)) ?? (yield* this.prepare(request, program))
   }
 
   /**
@@ -164,8 +161,6 @@ export class ChildStarter {
     this.idle.add(child)
     const left = child.left.finally(() => this.idle.delete(child))
     const discard = async (): Promise<void> => {
-      // It may have said much by now, and only who reads it hears that it has ended.
-      void drain(child)
       await Promise.all([child.stop(), gate?.close()])
       await started.forget()
       await folder?.remove()
@@ -179,7 +174,7 @@ export class ChildStarter {
   }
 
   /** The child that was started ahead for a run, if it is what the run would start itself. */
-  private async takeAhead(request: StepRequest, { file }: Program): Promise<WaitingChild | undefined> {
+  private async takeAhead(request: StepRequest, { file }: Program): Promise<StartedChild | undefined> {
     if (!(request.ahead instanceof ChildAhead)) return undefined
     const waiting: WaitingChild | undefined = await request.ahead.take(request.signal)
     if (waiting === undefined) return undefined
@@ -247,7 +242,7 @@ export class ChildStarter {
       const child = await spawning
       const forget = child.pid === undefined ? () => Promise.resolve() : await recordChild(child.pid, folder?.path)
       isHandedOver = true
-      return { child, launch, folder, gate, forget, isAhead: false, ask: line => child.ask?.(line) }
+      return { child, launch, folder, gate, forget, isAhead: false, notices: [], ask: line => child.ask?.(line) }
     } finally {
       // Also when nobody wants to hear the rest after one of the notices.
       if (!isHandedOver) {
@@ -326,9 +321,4 @@ const notice = (code: string, message: string): EngineEvent => ({ type: 'notice'
 async function placeOf(folder: string): Promise<string> {
   const { dev, ino, birthtimeMs } = await stat(folder)
   return `${await realpath(folder)}|${dev}|${ino}|${birthtimeMs}`
-}
-
-/** Read what a child says to its end, for nobody. */
-async function drain({ lines }: AgyChild): Promise<void> {
-  for await (const _ of lines);
 }

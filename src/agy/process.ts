@@ -199,14 +199,14 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
     return exit
   })
 
+  const reader = new LineReader(child.stdout, limits.maxLineBytes)
   let ladder: Promise<void> | undefined
   let hurry: () => void = () => {}
   const hurried = new Promise<void>(resolve => {
     hurry = resolve
   })
   const climb = async (): Promise<void> => {
-    // Nobody reads any more, and a full pipe would keep the child from leaving.
-    child.stdout.resume()
+    reader.close()
     if (!(await within(Promise.race([exited, hurried]), limits.exitGraceMs)) || !(await within(exited, 0))) {
       signalled = true
       killTree(pid, 'SIGTERM')
@@ -222,7 +222,7 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
   return {
     pid,
     ask,
-    lines: readLines(child.stdout, limits.maxLineBytes),
+    lines: reader,
     left,
     stderr,
     settle,
@@ -284,10 +284,12 @@ async function drained(pipe: Socket, end: Promise<void>, graceMs: number): Promi
   const start = pipe.bytesRead
   for (;;) {
     const before = pipe.bytesRead
+    // A reader that asks for more only now has not been given the time to get it.
+    const isAwaited = pipe.readableLength === 0
     if (await within(end, graceMs)) return
     // A timer can be due before a busy host has looked at the pipe.
     await turnOfLoop()
-    const held = pipe.readableLength === 0 && pipe.bytesRead === before
+    const held = isAwaited && pipe.readableLength === 0 && pipe.bytesRead === before
     if (held || pipe.bytesRead - start > LEFT_IN_A_PIPE) {
       pipe.destroy()
       return
@@ -302,35 +304,58 @@ function ended(stream: Readable): Promise<void> {
   })
 }
 
-/** Starts to read at once: when a child ends, Node throws away what nobody has begun to read. */
-function readLines(stdout: Readable, maxBytes: number): AsyncIterable<readonly Lines[]> {
-  // Who stops reading early still wants the pipe drained: a child with a broken pipe would end in an error of its own.
-  const chunks = stdout.iterator({ destroyOnReturn: false })
-  const first = chunks.next()
-  // It is awaited below, but maybe later than it fails.
-  first.catch(() => {})
-  return splitLines(first, chunks, maxBytes)
-}
+/**
+ * The lines of one child's stdout. Starts to read at once: when a child ends, Node throws away what nobody has begun to read.
+ *
+ * What nobody wants any more is read all the same: a full pipe would keep the child from leaving, and a broken one would end it
+ * in an error of its own.
+ */
+class LineReader implements AsyncIterable<readonly Lines[]> {
+  private readonly stdout: Readable
+  private readonly maxBytes: number
+  private readonly chunks: AsyncIterator<Buffer>
+  private readonly first: Promise<IteratorResult<Buffer>>
+  private isTaken = false
 
-async function* splitLines(
-  first: Promise<IteratorResult<Buffer>>,
-  chunks: AsyncIterator<Buffer>,
-  maxBytes: number,
-): AsyncGenerator<readonly Lines[]> {
-  const splitter = new LineSplitter(maxBytes)
-  try {
-    for (let chunk = await first; !chunk.done; chunk = await chunks.next()) {
-      yield splitter.push(chunk.value)
-      // Node reads a pipe that is always full many times in one turn of its loop, and all other sessions wait for that.
-      await turnOfLoop()
-    }
-  } catch (error) {
-    // We let go of the pipe because somebody else held it open after the exit.
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
-  } finally {
-    await chunks.return?.()
+  constructor(stdout: Readable, maxBytes: number) {
+    this.stdout = stdout
+    this.maxBytes = maxBytes
+    this.chunks = stdout.iterator({ destroyOnReturn: false })
+    this.first = this.chunks.next()
+    // It is awaited later than it may fail.
+    this.first.catch(() => {})
   }
-  yield splitter.end()
+
+  /** No reader is to come. One that is under way reads on, and what it leaves is let go when it returns. */
+  close(): void {
+    if (!this.isTaken) void this.letGo().catch(() => {})
+    this.isTaken = true
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<readonly Lines[]> {
+    if (this.isTaken) return
+    this.isTaken = true
+    const splitter = new LineSplitter(this.maxBytes)
+    try {
+      for (let chunk = await this.first; !chunk.done; chunk = await this.chunks.next()) {
+        yield splitter.push(chunk.value)
+        // Node reads a pipe that is always full many times in one turn of its loop, and all other sessions wait for that.
+        await turnOfLoop()
+      }
+    } catch (error) {
+      // We let go of the pipe because somebody else held it open after the exit.
+      if ((error as NodeJS.ErrnoException).code !== 'ERR_STREAM_PREMATURE_CLOSE') throw error
+    } finally {
+      await this.letGo()
+    }
+    yield splitter.end()
+  }
+
+  private async letGo(): Promise<void> {
+    await this.chunks.return?.()
+    // Only now: a stream with an iterator on it does not flow, whoever tells it to.
+    this.stdout.resume()
+  }
 }
 
 function keepTail(stream: Readable, maxBytes: number): () => string {

@@ -1,9 +1,15 @@
 import { chmodSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as pause } from 'node:timers/promises'
+import { setTimeout as pause, setImmediate as turnOfLoop } from 'node:timers/promises'
 import { describe, expect, test } from 'vitest'
 import type { Launch } from '../../src/agy/launch.ts'
-import { type AgyChild, type ChildLimits, DEFAULT_CHILD_LIMITS, spawnAgy } from '../../src/agy/process.ts'
+import {
+  type AgyChild,
+  type AgyProcess,
+  type ChildLimits,
+  DEFAULT_CHILD_LIMITS,
+  spawnAgy,
+} from '../../src/agy/process.ts'
 import { privateFolder } from '../support/folders.ts'
 
 const LIMITS = { ...DEFAULT_CHILD_LIMITS, exitGraceMs: 300, killGraceMs: 300 }
@@ -13,7 +19,7 @@ async function start(
   script: string,
   more: Partial<Launch> = {},
   limits: Partial<ChildLimits> = {},
-): Promise<{ child: AgyChild; folder: string }> {
+): Promise<{ child: AgyProcess; folder: string }> {
   const folder = privateFolder()
   const file = join(folder, 'agy')
   writeFileSync(file, `#!/bin/sh\n${script}\n`)
@@ -116,4 +122,48 @@ describe('everything the child started is gone when it is settled', () => {
     await child.settle()
     expect(await child.left).toMatchObject({ signal: expect.stringMatching(/SIG(TERM|PIPE)/) })
   })
+
+  describe.each(['yes', 'yes | head -c 1000000', 'yes | head -c 90000'])(
+    '%s: whoever has read how much of it',
+    script => {
+      test('nobody', async () => {
+        const { child } = await start(script)
+        await child.stop()
+        expect(running(child.pid)).toBe(false)
+      })
+
+      test('a reader that leaves, and then it is stopped', async () => {
+        const { child } = await start(script)
+        for await (const _batch of child.lines) break
+        await child.stop()
+        expect(running(child.pid)).toBe(false)
+      })
+
+      test('a reader that leaves when it is stopped already', async () => {
+        const { child } = await start(script)
+        let stopped: Promise<void> | undefined
+        for await (const _batch of child.lines) {
+          stopped = child.stop()
+          await pause(50)
+          break
+        }
+        await stopped
+        expect(running(child.pid)).toBe(false)
+      })
+    },
+  )
+})
+
+test('a reader that asks for more at any moment after the exit loses nothing', async () => {
+  const script = 'head -c 300000 /dev/zero | tr "\\0" "x"; echo; echo last'
+  for (let turns = 0; turns < 12; turns += 1) {
+    const { child } = await start(script, {}, { killGraceMs: 1 })
+    let length = 0
+    for await (const batch of child.lines) {
+      for (const line of batch) length += 'text' in line ? line.text.length : 0
+      await pause(2)
+      for (let at = 0; at < turns; at += 1) await turnOfLoop()
+    }
+    expect(length, `${turns} turns`).toBe(300_004)
+  }
 })
