@@ -91,6 +91,12 @@ export async function pressText(page: Page, words: string): Promise<void> {
 export const shows = (page: Page, words: string) =>
   page.waitForFunction(text => document.body.textContent.includes(text), words, { timeout: 60_000 })
 
+/** Pick a preset of the open list. Its session has it when the seat can be pressed again: what is sent before goes to the preset before. */
+export async function pickPreset(page: Page, label: string): Promise<void> {
+  await pressText(page, label)
+  await page.waitForSelector(`button[aria-haspopup=menu]:enabled:has-text("${label}")`)
+}
+
 /** Pick a model of the picker. Where the model before it has efforts, the list is one step further. */
 export async function pickModel(page: Page, label: string): Promise<void> {
   await press(page, 'Select model')

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { dshHome, expectValid, startWeb } from '../support/dsh.ts'
-import { chromium, openPage, picture, press, pressText, shows } from '../support/page.ts'
+import { chromium, openPage, pickPreset, picture, press, send, shows } from '../support/page.ts'
 
 // Left out only where no Chromium is installed and none can be.
 describe.runIf(chromium !== undefined)('in the real page', () => {
@@ -37,9 +37,8 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     await press(page, 'Standard mode')
     await shows(page, 'Antigravity')
     await picture(page, 'preset')
-    await pressText(page, 'Antigravity')
-    await page.locator('textarea').fill('hello')
-    await press(page, 'Send message')
+    await pickPreset(page, 'Antigravity')
+    await send(page, 'hello')
     await shows(page, 'HELLO_AGY')
     await page.waitForSelector('button[aria-label^="Select model, current Antigravity"]')
     expect(home.received()).toHaveLength(1)

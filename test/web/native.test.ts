@@ -10,6 +10,7 @@ import {
   openPage,
   openRows,
   pickModel,
+  pickPreset,
   picture,
   press,
   pressText,
@@ -79,7 +80,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     const { page, leave } = await open(home, home.overlay({ config: { approvals: 'host', auxiliary: 'off' }, env }))
     if (preset === 'Antigravity') {
       await press(page, 'Standard mode')
-      await pressText(page, preset)
+      await pickPreset(page, preset)
     } else {
       await pickModel(page, MODEL)
     }
@@ -268,7 +269,7 @@ describe.runIf(chromium !== undefined)('in the real page', () => {
     const env = child({ tools: calls(home.cwd).slice(0, 1) }, { answer: '完成' })
     const { page } = await open(home, home.overlay({ config: { auxiliary: 'off' }, env }), { language: 'zh-CN' })
     await press(page, '标准模式')
-    await pressText(page, 'Antigravity')
+    await pickPreset(page, 'Antigravity')
     await page.locator('textarea').fill('开始')
     await press(page, '发送消息')
     await shows(page, '完成')
