@@ -1,12 +1,16 @@
 /** Takes what must not be shown out of the CLI's own words before they enter a message. */
 
+/** A mail address, as it is written or percent-encoded. Looked for from the start of a run of its characters: else long runs take long. */
+export const MAIL =
+  /(?<![\p{L}\p{M}\p{N}._%+-])[\p{L}\p{M}\p{N}._%+-]+(?:@|%40)[\p{L}\p{M}\p{N}-]+(?:\.[\p{L}\p{M}\p{N}-]+)*\.\p{L}[\p{L}\p{M}\p{N}-]+/u
+
 const RULES: readonly (readonly [RegExp, string])[] = [
   // A sign-in address carries a one-time code.
   [/https?:\/\/accounts\.google\.com\/\S*/gi, '<sign-in address>'],
   [/\bya29\.[\w.-]+|\bAIza[\w-]{20,}|\b1\/\/[\w-]{20,}|\b4\/0[\w-]{8,}|\bBearer\s+[\w.~+/-]+=*/g, '<credential>'],
   [/\beyJ[\w-]{8,}\.[\w.-]+|\b(?:sk|pk|gh[a-z]|github_pat|GOCSPX|xox[a-z])[-_][\w-]{16,}/g, '<credential>'],
   [/(?<=[a-z]:\/\/)[^\s/@"']+@/gi, '<credential>@'],
-  [/[\w.+-]+@[\w-]+(?:\.[\w-]+)+/g, '<mail address>'],
+  [new RegExp(MAIL, 'gu'), '<mail address>'],
 ]
 
 /**

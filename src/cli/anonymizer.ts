@@ -2,6 +2,7 @@
  * Replaces what tells of a person or a machine: folders, names, mail addresses, sign-in addresses and ids. The same thing
  * always becomes the same replacement, so that what belongs together still does.
  */
+import { MAIL } from '../agy/redact.ts'
 
 /** Whom and what a recording may tell of. */
 export interface Surroundings {
@@ -109,14 +110,18 @@ const oneOf = (rules: readonly Rule[], names: boolean): RegExp =>
       .map(({ pattern, isName }, at) => (isName && !names ? undefined : `(?<${groupOf(at)}>${pattern.source})`))
       .filter(source => source !== undefined)
       .join('|'),
-    'gi',
+    'giu',
   )
 
 const literally = (text: string): string => text.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')
 
-/** A path as frames may write it: as it is, in an address, or with its backslashes doubled. */
-const spellings = (path: string): string[] => [
-  ...new Set([path, encodeURI(path), path.replaceAll('\\', '\\\\'), path.replaceAll('\\', '/')]),
+/** Ways in which frames may write a path: as it is, in an address, as a part of one, or with its backslashes doubled. */
+const SPELLINGS: readonly ((path: string) => string)[] = [
+  path => path,
+  encodeURI,
+  encodeURIComponent,
+  path => path.replaceAll('\\', '\\\\'),
+  path => path.replaceAll('\\', '/'),
 ]
 
 /** Words that say nothing of anybody. */
@@ -134,25 +139,27 @@ const numbered = (count: number, length: number): string => String(count).padSta
 function rulesFor({ folders, users, hosts, ids }: Surroundings): Rule[] {
   const longestFirst = folders
     .filter(([path]) => path.length > 1)
-    .flatMap(([path, alias]) => spellings(path).map(spelling => [spelling, alias] as const))
+    .flatMap(([path, alias]) => SPELLINGS.map(spell => [spell(path), spell(alias)] as const))
     .sort(([a], [b]) => b.length - a.length)
   return [
     { kind: 'sign-in addresses', pattern: /https?:\/\/accounts\.google\.com\/\S*/, alias: () => '<sign-in address>' },
     ...longestFirst.map(
       ([path, alias]): Rule => ({
         kind: 'folders',
-        pattern: new RegExp(`${literally(path)}(?![\\w-])`),
+        // A folder beside it may have its name with something behind.
+        pattern: new RegExp(`${literally(path)}(?![\\p{L}\\p{N}])`, 'u'),
         alias: () => alias,
       }),
     ),
     {
       kind: 'users in paths',
-      pattern: /(?<=\/(?:home|Users)\/|\\Users\\|\\\\Users\\\\)[^/\\\s"':]+/,
+      pattern:
+        /(?<=\/(?:home|Users)\/|%2F(?:home|Users)%2F|\\Users\\|\\\\Users\\\\|%5CUsers%5C)(?:[^/\\\s"':%]|%(?!2F|5C|3A|2[27]))+/,
       alias: (_found, count) => `user-${count}`,
     },
     {
       kind: 'mail addresses',
-      pattern: /[\w.+-]+(?:@|%40)[\w-]+(?:\.[\w-]+)*\.[A-Za-z]{2,}/,
+      pattern: MAIL,
       alias: (_found, count) => `user-${count}@example.com`,
     },
     {

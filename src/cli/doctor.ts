@@ -1,4 +1,5 @@
 /** `dsh-agy doctor`: says what stands between this machine and a first answer. What it prints can be shown to anybody. */
+import { homedir } from 'node:os'
 import { examine, shown } from '../agy/examination.ts'
 import { type Finding, lineOf } from '../agy/finding.ts'
 import { EngineSchema } from '../config.ts'
@@ -78,7 +79,7 @@ function anonymous(
   { HOME, USERPROFILE }: Readonly<Record<string, string>>,
   dshHome: string,
 ): Finding {
-  const homes = [HOME, USERPROFILE].filter(folder => folder !== undefined)
+  const homes = [HOME, USERPROFILE, homedir()].filter(folder => folder !== undefined)
   const withoutDsh = { ...finding, words: finding.words.replaceAll(dshHome, '$DSH_HOME') }
   return homes.flatMap(folder => [folder, realOf(folder)]).reduce(shown, withoutDsh)
 }

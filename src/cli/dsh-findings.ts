@@ -3,12 +3,12 @@ import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { satisfies, valid } from 'semver'
 import { findExecutable } from '../agy/executable.ts'
+import { fields, isFields } from '../agy/fields.ts'
 import type { Finding } from '../agy/finding.ts'
 import { runToEnd } from '../agy/process.ts'
 import { without } from '../agy/redact.ts'
 import { AgyRefusal } from '../agy/refusal.ts'
 import { type EngineConfig, readConfig } from '../config.ts'
-import { fields } from './log-file.ts'
 import { packageManifest } from './package-manifest.ts'
 import { Expression, type Profile, ProfileUnreadable, type Row, readProfile } from './profile.ts'
 
@@ -130,19 +130,25 @@ function rowsOf({ rows }: Profile, name: string): ProfileFindings {
       `The row "agent-loop" is on beside "agy", and dsh has one slot for both. Remove its \`disabled\` in a cordis.patch.yml.`,
     )
   }
-  const undecided = [row, loop].some(one => one?.disabled instanceof Expression)
-  const { engine } = readConfig(row.config)
-  if ('problem' in engine) return failure(engine.code, without(engine.problem, valuesOf(fields(row.config).env)))
+  const { engine } = readConfig(withoutExpressions(row.config))
+  if ('problem' in engine) return failure(engine.code, without(engine.problem, leavesOf(fields(row.config).env)))
+  const open = [
+    ...([row, loop].some(one => one?.disabled instanceof Expression) ? ['whether it stands there'] : []),
+    ...(row.config instanceof Expression ? ['all of its configuration'] : []),
+    ...Object.entries(fields(row.config)).flatMap(([key, value]) => (hasExpression(value) ? [key] : [])),
+  ]
   // Values of the environment may be secrets, so the keys are told alone.
   const set = Object.keys(fields(row.config)).map(key =>
-    key === 'env' ? `env (${Object.keys(engine.env).join(', ')})` : key,
+    key === 'env' ? `env (${Object.keys(fields(fields(row.config).env)).join(', ')})` : key,
   )
+  const configured = row.config instanceof Expression ? 'by an expression' : set.join(', ') || 'nothing'
+  const worked = open.length > 0 ? `. Worked out when dsh starts, and not looked at here: ${open.join(', ')}` : ''
   return {
     findings: [
       {
         what: 'rows',
-        verdict: undecided ? 'warning' : 'ok',
-        words: `agy stands in the place of dsh's own loop${undecided ? ' if its expression says so when dsh starts' : ''}; configured: ${set.join(', ') || 'nothing'}`,
+        verdict: open.length > 0 ? 'warning' : 'ok',
+        words: `agy stands in the place of dsh's own loop; configured: ${configured}${worked}`,
       },
     ],
     config: engine,
@@ -152,9 +158,21 @@ function rowsOf({ rows }: Profile, name: string): ProfileFindings {
 
 const isOff = ({ disabled }: Row): boolean => Boolean(disabled) && !(disabled instanceof Expression)
 
-/** Values of the environment that a row sets, whatever they are: a complaint may quote them. */
-const valuesOf = (env: unknown): string[] =>
-  [env, ...Object.values(fields(env))]
-    .filter(value => typeof value === 'string' || typeof value === 'number')
-    .map(String)
-    .filter(value => value !== '')
+/** What stands in a configuration by itself; what dsh works out when it starts is left out. */
+function withoutExpressions(value: unknown): unknown {
+  if (value instanceof Expression) return undefined
+  if (Array.isArray(value)) return value.filter(entry => !(entry instanceof Expression)).map(withoutExpressions)
+  if (!isFields(value)) return value
+  const stated = Object.entries(value).filter(([, inner]) => !(inner instanceof Expression))
+  return Object.fromEntries(stated.map(([key, inner]) => [key, withoutExpressions(inner)]))
+}
+
+const hasExpression = (value: unknown): boolean =>
+  value instanceof Expression ||
+  (typeof value === 'object' && value !== null && Object.values(value).some(hasExpression))
+
+/** All that stands in the environment of a row, however deep: a complaint may quote it. */
+function leavesOf(env: unknown): string[] {
+  if (typeof env === 'object' && env !== null) return Object.values(env).flatMap(leavesOf)
+  return env === undefined || env === null || env === '' ? [] : [String(env)]
+}

@@ -7,6 +7,7 @@
 import { readFile } from 'node:fs/promises'
 import { constants, type ZstdOptions, zstdDecompressSync } from 'node:zlib'
 import { interruptedTurnClosers, type SessionEvent } from '@deepseek-ai/dsh-session'
+import { type Fields, fields } from '../agy/fields.ts'
 import { eventsOfRow } from '../host/stored-rows.ts'
 import { CommandRefusal } from './command-line.ts'
 
@@ -111,10 +112,6 @@ function decoded(line: string): LogEvent[] | string {
   }
 }
 
-/** An object of which nothing is known yet. */
-export type Fields = Readonly<Record<string, unknown>>
-/** The value as an object; anything else is one without fields. */
-export const fields = (value: unknown): Fields => (typeof value === 'object' && value !== null ? (value as Fields) : {})
 /** The value as a list; anything else is an empty one. */
 export const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : [])
 /** Whether the value can number an event, a turn or a step. */

@@ -7,7 +7,8 @@
  */
 import { isDeepStrictEqual } from 'node:util'
 import { KNOWN_SESSION_EVENT_TYPES, TOOL_OUTCOME_UNKNOWN } from '@deepseek-ai/dsh-session'
-import { type Fields, fields, hostRepair, isSeq, type LogEvent, list, readResult, readSurfaceOp } from './log-file.ts'
+import { type Fields, fields } from '../agy/fields.ts'
+import { hostRepair, isSeq, type LogEvent, list, readResult, readSurfaceOp } from './log-file.ts'
 
 export type { LogEvent }
 

@@ -48,6 +48,13 @@ const io: Io = {
   err: line => void process.stderr.write(`${line}\n`),
 }
 
+// Who reads may leave early, as `head` does; the work goes on to its exit code.
+for (const stream of [process.stdout, process.stderr]) {
+  stream.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error
+  })
+}
+
 async function main([name, ...args]: readonly string[]): Promise<number> {
   if (name === undefined) {
     io.err(HELP)

@@ -79,7 +79,13 @@ function differencesFrom(becoming: Becoming, golden: string): string[] | undefin
   return files.flatMap(([what, name]) => {
     const file = join(golden, name)
     if (!existsSync(file)) return [`${name} is missing`]
-    const difference = firstDifference(readFileSync(file, 'utf8'), becoming[what])
+    let before: string
+    try {
+      before = readFileSync(file, 'utf8')
+    } catch (error) {
+      return [`${name} cannot be read (${(error as NodeJS.ErrnoException).code})`]
+    }
+    const difference = firstDifference(before, becoming[what])
     return difference === undefined ? [] : [`${name} ${difference}`]
   })
 }

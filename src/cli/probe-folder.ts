@@ -9,6 +9,7 @@ import { anonymousFrames, idsIn, textsOf } from './anonymous-frames.ts'
 import { CommandRefusal } from './command-line.ts'
 import { realOf } from './real-path.ts'
 import type { Recorded } from './record-run.ts'
+import { RECORDER } from './recording.ts'
 import { findSecrets, type SecretFound, type Suspect } from './secrets.ts'
 
 /** A probe as it is to be written. */
@@ -133,11 +134,12 @@ function cardOf(
     edits: edits.join('; '),
     argv: { value: args, origin: 'recorded' },
     exit: { value: exit.code ?? null, origin: 'recorded' },
-    signal: { value: exit.endedByUs ? (exit.signal ?? 'SIGTERM') : (exit.signal ?? null), origin: 'recorded' },
+    signal: { value: exit.signal ?? (exit.endedByUs ? 'SIGTERM' : null), origin: 'recorded' },
     stderr: { origin: stderr === '' ? 'recorded-empty' : 'recorded', note: '' },
     outcome: outcomeOf({ outcome }),
     source: { repository: 'unnamed', path: `dsh-agy-record-${recorder}`, commit: '' },
     timing,
+    ...(exit.endedByUs && { ended: { by: RECORDER } }),
   }
 }
 

@@ -7,7 +7,8 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { type Fields, fields, list } from './log-file.ts'
+import { type Fields, fields } from '../agy/fields.ts'
+import { list } from './log-file.ts'
 
 /** An expression that dsh works out when it starts. */
 export class Expression {
@@ -82,9 +83,12 @@ function readable(file: string, read: (text: string) => unknown): unknown {
   try {
     return read(readFileSync(file, 'utf8'))
   } catch (error) {
-    // The parser quotes the file, which may hold secrets.
-    const [why] = (error instanceof Error ? error.message : String(error)).split('\n')
-    throw new ProfileUnreadable(`${file} cannot be read: ${why?.replace(/:$/, '')}. Correct the file.`)
+    // Its words quote the file, which may hold secrets: the code and the place are told alone.
+    const { code, linePos } = error as { code?: string; linePos?: readonly { readonly line: number }[] }
+    const place = linePos?.[0] === undefined ? '' : ` at line ${linePos[0].line}`
+    throw new ProfileUnreadable(
+      `${file} cannot be read (${code ?? 'it is not well-formed'}${place}). Correct the file.`,
+    )
   }
 }
 

@@ -1,6 +1,8 @@
 /** A recorded run of the CLI, and a child that plays it back into the engine in place of a process. */
 import { existsSync, readFileSync, statSync } from 'node:fs'
+import { constants } from 'node:os'
 import { basename, dirname, join } from 'node:path'
+import { type Fields, fields } from '../agy/fields.ts'
 import { LineSplitter } from '../agy/lines.ts'
 import type { ChildExit } from '../agy/outcome.ts'
 import type { AgyChild } from '../agy/process.ts'
@@ -15,16 +17,14 @@ export interface Recording {
   readonly version?: string
 }
 
+/** Who ended the recorded child, where that was the recorder itself. */
+export const RECORDER = 'recorder'
+
 /** A recording that cannot be read. */
 export class RecordingUnreadable extends CommandRefusal {
   constructor(path: string, what: string) {
     super('RECORDING_UNREADABLE', `${path} is no recording: ${what}. Name a frames.ndjson, or a folder that holds one.`)
   }
-}
-
-interface Card {
-  readonly agyVersion?: unknown
-  readonly exit?: { readonly value?: number | null }
 }
 
 /**
@@ -43,18 +43,27 @@ export function readRecording(path: string): Recording {
     return basename(file) === 'frames.ndjson' && existsSync(other) ? readFileSync(other, 'utf8') : undefined
   }
   try {
-    const card = JSON.parse(beside('card.json') ?? '{}') as Card
-    const code = card.exit?.value ?? undefined
+    const card = fields(JSON.parse(beside('card.json') ?? '{}'))
     const version = String(card.agyVersion ?? '')
     return {
       frames: readFileSync(file),
       stderr: beside('stderr.txt') ?? '',
-      exit: code === undefined ? {} : { code },
+      exit: exitOf(card),
       ...(/^\d/.test(version) && { version }),
     }
   } catch (error) {
     throw new RecordingUnreadable(path, error instanceof Error ? error.message : String(error))
   }
+}
+
+/** A child that handled its signal left with a code of its own, whatever it was sent. */
+function exitOf(card: Fields): ChildExit {
+  const code = fields(card.exit).value
+  const signal = fields(card.signal).value
+  const byUs = fields(card.ended).by === RECORDER && { endedByUs: true as const }
+  if (typeof code === 'number') return { code, ...byUs }
+  if (typeof signal !== 'string' || !(signal in constants.signals)) return { ...byUs }
+  return { signal: signal as NodeJS.Signals, ...byUs }
 }
 
 const LF = 0x0a

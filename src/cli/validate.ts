@@ -2,7 +2,7 @@
  * `dsh-agy validate`: says whether session logs keep the rules of both generations of dsh. Only reads; what was found goes to
  * `out`, what hindered to `err`.
  */
-import { readdirSync, type Stats, statSync } from 'node:fs'
+import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Io, readCommandLine, tellRefusals, UNUSABLE } from './command-line.ts'
 import { LogUnreadable, readLog } from './log-file.ts'
@@ -103,20 +103,46 @@ async function checkFolder(folder: string, check: Check, io: Io, asJson: boolean
 const firstOf = ({ violations: [first] }: Checked): string =>
   first === undefined ? '' : `, the first: ${first.rule} at seq ${first.seq}`
 
-/** Logs as dsh names them, by their path below the folder. */
+const LOG_NAMES = ['session.jsonl', 'session.jsonl.zstd']
+
+/** Logs as dsh names them, by their path below the folder, each once. What cannot be looked into is among them: its reading says why. */
 function logsBelow(folder: string): string[] {
-  let paths: string[]
-  try {
-    paths = readdirSync(folder, { recursive: true, encoding: 'utf8' })
-  } catch (error) {
-    throw new LogUnreadable(folder, `a folder below it cannot be read (${(error as NodeJS.ErrnoException).code})`)
+  const seen = new Set<string>()
+  const found: string[] = []
+  const walk = (path: string): void => {
+    const place = join(folder, path)
+    const stats = statOf(place)
+    if (stats?.isDirectory()) {
+      // A link may lead back to a folder above it.
+      const real = realpathSync(place)
+      if (seen.has(real)) return
+      seen.add(real)
+      const names = namesIn(place)
+      if (names === undefined) found.push(path)
+      else for (const name of names) walk(join(path, name))
+    } else if (LOG_NAMES.includes(basename(path)) && (stats === undefined || stats.isFile())) {
+      found.push(path)
+    }
   }
-  return paths
-    .filter(path => ['session.jsonl', 'session.jsonl.zstd'].includes(basename(path)))
-    .filter(path => statOf(join(folder, path))?.isFile())
-    .sort()
+  walk('.')
+  return found
 }
 
-const statOf = (path: string): Stats | undefined => statSync(path, { throwIfNoEntry: false })
+function namesIn(folder: string): string[] | undefined {
+  try {
+    return readdirSync(folder).sort()
+  } catch {
+    return undefined
+  }
+}
+
+/** `undefined` for what is not there, and for what cannot be looked at. */
+function statOf(path: string): Stats | undefined {
+  try {
+    return statSync(path)
+  } catch {
+    return undefined
+  }
+}
 
 const sizeOf = (path: string): number => statOf(path)?.size ?? 0

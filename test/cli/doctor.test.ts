@@ -193,7 +193,7 @@ describe('of dsh', () => {
     expect(readdirSync(home, { recursive: true })).toHaveLength(before)
     expect(out).toContain('ok       program: ~/own/antigravity')
     expect(out).toMatch(
-      /^warning {2}rows: .*if its expression says so.*configured: bin, model, approvals, env \(HTTPS_PROXY, API_KEY\)$/m,
+      /^warning {2}rows: .*configured: bin, model, approvals, env \(HTTPS_PROXY, API_KEY\)\. Worked out .*: whether it stands there$/m,
     )
     expect(out).toMatch(/^warning {2}models: The pinned model "no-such-model" is not among the 4/m)
     expect(out).toContain('HTTPS_PROXY http://proxy.example.org:3128 (with credentials, which are not shown)')
@@ -211,6 +211,43 @@ describe('of dsh', () => {
     expect(code).toBe(2)
     expect(out).toMatch(/^failure {2}rows: The key "env".*\(AGY_CONFIG_INVALID\)$/m)
     expect(out).not.toMatch(/987654321|hunter22/)
+  })
+
+  test.each([
+    ['config:\n    model: !!js process.env.MY_MODEL\n    env: { A: !!js process.env.B }', 'model, env'],
+    ['config: !!js "({ model: process.env.MY_MODEL })"', 'all of its configuration'],
+  ])('what dsh works out when it starts is no wrong value: %s', async (config, open) => {
+    const { out, code } = await look(ready('exec STAND_IN'), dshHome({ patch: `- id: agy\n  ${config}\n` }))
+    expect(out).toMatch(new RegExp(`^warning {2}rows: .*not looked at here: ${open}$`, 'm'))
+    expect(code).toBe(0)
+  })
+
+  test('a wrong value beside an expression is named', async () => {
+    const patch = '- id: agy\n  config:\n    bin: !!js process.env.X\n    maxChildren: many\n'
+    expect((await look(ready('exec STAND_IN'), dshHome({ patch }))).out).toMatch(
+      /"maxChildren".*\(AGY_CONFIG_INVALID\)$/m,
+    )
+  })
+
+  test.each([
+    '*S3cr3tPassw0rd',
+    '!S3cr3tPassw0rd!x y',
+    '[S3cr3tPassw0rd]',
+    '{ value: [S3cr3tPassw0rd] }',
+    '"S3cr3tPassw0rd',
+  ])('a secret that is written wrongly (%s) is not told', async value => {
+    const patch = `- id: agy\n  config:\n    env:\n      AGY_TOKEN: ${value}\n`
+    const { out } = await look(ready('exec STAND_IN'), dshHome({ patch }))
+    expect(out).toMatch(/^(?:failure {2}(?:profile|rows)|ok {7}rows): .*(?:line \d|env|not well-formed)/m)
+    expect(out).not.toContain('S3cr3tPassw0rd')
+  })
+
+  test('a package.json that is no JSON is named, and not quoted', async () => {
+    const home = dshHome()
+    writeFileSync(join(home, 'profiles', 'web', 'package.json'), 'hunter2secret9')
+    const { out } = await look(ready('exec STAND_IN'), home)
+    expect(out).toMatch(/^failure {2}profile: .*package\.json cannot be read .*\(DSH_PROFILE_UNREADABLE\)$/m)
+    expect(out).not.toContain('hunter2')
   })
 
   test('a pinned permission stands in the table', async () => {
@@ -325,6 +362,26 @@ test('nothing secret is printed, whatever the program says', async () => {
     for (const secret of [...secrets, parent.HOME as string]) expect(said).not.toContain(secret)
   }
 })
+
+test('without HOME the home folder of the user is not told either', async () => {
+  const home = privateFolder()
+  vi.stubEnv('HOME', home)
+  onTestFinished(() => void vi.unstubAllEnvs())
+  putProgram(join(home, 'bin'), 'agy', 'exec STAND_IN')
+  const path = `${home}/bin:${join(ROOT, 'node_modules', '.bin')}:/usr/bin:/bin`
+  const { out } = await look({ PATH: path }, dshHome())
+  expect(out).toContain('program: ~/bin/agy')
+  expect(out).not.toContain(home)
+})
+
+test.each(['jane@münchen.example', 'jane%40example.org', 'jörg.müller@example.org', 'jane@xn--mnchen-3ya.example'])(
+  'the mail address %s is not told',
+  async mail => {
+    const script = `[ "$1" = --version ] && echo 1.3.2 && exit; echo 'account ${mail} failed' >&2; exit 4`
+    const { out } = await look(ready(script), dshHome())
+    expect(out).toContain('account <mail address> failed')
+  },
+)
 
 test('what takes longer than a second is said on stderr', async () => {
   const { code, out, err } = await examine('[ "$1" = models ] && sleep 1.3; exec STAND_IN')

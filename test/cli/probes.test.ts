@@ -1,5 +1,5 @@
 /** `dsh-agy probes check` over the recordings of this project, over spoilt copies of them, and over what is none. */
-import { appendFileSync, cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { probes } from '../../src/cli/probes.ts'
@@ -105,6 +105,20 @@ test('a recording that cannot be read is told beside the others and ends with 3'
   expect(code).toBe(3)
   expect(out).toContain('unreadable  01-text-answer: RECORDING_UNREADABLE')
   expect(out).toContain('ok          09-quota')
+})
+
+test('golden files that cannot be read are told', async () => {
+  const golden = privateFolder()
+  mkdirSync(join(golden, '09-quota', 'events.jsonl'), { recursive: true })
+  const { code, out } = await check(copies('09-quota'), '--golden', golden, '--json')
+  expect(code).toBe(3)
+  expect(JSON.parse(out).probes[0].differences).toContain('events.jsonl cannot be read (EISDIR)')
+})
+
+test.each(['null', '[]', '{"exit": null, "signal": {"value": "SIGNONE"}}'])('a card %s tells nothing', async card => {
+  const folder = copies('09-quota')
+  writeFileSync(join(folder, '09-quota', 'card.json'), card)
+  expect((await check(folder)).out).toContain('09-quota (unknown): AGY_QUOTA')
 })
 
 test('the clocks go on afterwards', async () => {

@@ -99,6 +99,19 @@ describe('a run', () => {
   })
 })
 
+describe('a run that a signal ended', () => {
+  test.each(['KILL', 'TERM'])('as SIG%s replays to the ending that its card names', async signal => {
+    const frames = `${JSON.stringify(init)}\n${JSON.stringify(answer(1, 'hello'))}`
+    const env = machine(
+      `[ "$1" = --version ] && echo 1.3.2 && exit; cat > /dev/null; echo '${frames}'; kill -${signal} $$`,
+    )
+    const { card, folder } = await run(env)
+    expect(card).toMatchObject({ outcome: 'AGY_KILLED', signal: { value: `SIG${signal}` } })
+    const { stdout } = await dshAgy(['replay', folder, '--json'], { env: { TMPDIR: privateFolder() } })
+    expect(JSON.parse(String(stdout)).outcome.code).toBe(card.outcome)
+  })
+})
+
 describe('what tells of a person or a machine', () => {
   const mail = 'jane.roe@corp.example.org'
   const other = 'f00dfeed-0000-4111-8222-933344445555'
@@ -154,6 +167,22 @@ describe('what tells of a person or a machine', () => {
     expect(told[1].step_update.tool_info.output).toContain(`user-1@example.com wrote ${alias} on `)
     expect(told[1].step_update.tool_info.output).toContain('for user; /home/user-')
     expect(read('stderr.txt')).toBe(`warning: /home/user/.gemini of user-1@example.com (${told[0].conversation_id})\n`)
+  })
+
+  test.each<[string, (home: string) => string, (home: string) => string]>([
+    ['a mail address with an international domain', () => 'jane@münchen.example', () => 'jane'],
+    ['a mail address with an umlaut', () => 'jörg.müller@example.org', () => 'jörg'],
+    ['the home folder as a part of an address', home => encodeURIComponent(`${home}/x`), encodeURIComponent],
+    ["somebody's folder as a part of an address", () => 'file%3A%2F%2F%2Fhome%2Fjane.roe%2Fx', () => 'jane.roe'],
+    ['a folder beside the home folder', home => `${home}_backup/x`, home => home],
+  ])('is replaced: %s', async (_what, words, secret) => {
+    const env = tells([])
+    const home = env.HOME as string
+    const frames = [init, answer(1, `it is ${words(home)} so`), result]
+    writeFileSync(join(home, 'bin', 'agy.out'), frames.map(frame => `${JSON.stringify(frame)}\n`).join(''))
+    const { whole } = await run(env)
+    expect(whole).toContain('it is ')
+    expect(whole).not.toContain(secret(home))
   })
 
   test('does not change the words of the CLI, even for a user who is called like one', async () => {
@@ -224,7 +253,7 @@ describe('bounds', () => {
     const { code, out, folder, card, read } = await run(machine('AGY_STANDIN_HOLD=3 exec STAND_IN'), '--timeout', '1')
     expect(code).toBe(2)
     expect(out).toContain('cut off by its time')
-    expect(card).toMatchObject({ frames: 'excerpt', signal: { value: 'SIGTERM' } })
+    expect(card).toMatchObject({ frames: 'excerpt', signal: { value: 'SIGTERM' }, ended: { by: 'recorder' } })
     expect(probeProblems(folder)).toEqual([])
     expect(read('frames.ndjson').split('\n').length).toBeGreaterThanOrEqual(4)
   })

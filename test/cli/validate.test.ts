@@ -1,5 +1,5 @@
 /** `dsh-agy validate` over files as dsh leaves them on disk, and over files that it never wrote. */
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { packChunkRuns, type SessionEvent } from '@deepseek-ai/dsh-session'
@@ -125,8 +125,10 @@ describe('what is no log is refused with what is wrong, where, and the way out',
     expect(err).toContain(told)
   })
 
-  test('a missing file and a folder', async () => {
-    for (const path of [join(privateFolder(), 'session.jsonl'), privateFolder()]) {
+  test('a missing file, a folder, a link to itself, and a name that is too long', async () => {
+    const link = join(privateFolder(), 'session.jsonl')
+    symlinkSync(link, link)
+    for (const path of [join(privateFolder(), 'session.jsonl'), privateFolder(), link, 'x'.repeat(5000)]) {
       const { code, out, err } = await run(path)
       expect([code, out]).toEqual([1, []])
       expect(err).toContain(path)
@@ -203,6 +205,31 @@ describe('a folder of sessions', () => {
     expect(out).toContainEqual(
       expect.stringMatching(/^c\/session\.jsonl: unreadable: LOG_UNREADABLE: .*no session header/),
     )
+  })
+
+  test('whose links lead in a circle ends, and counts each log once', async () => {
+    const folder = sessions({ 'a/session.jsonl': valid, 'b/notes.txt': 'no log' })
+    for (const name of ['self', 'a/up', 'b/up', 'b/other']) symlinkSync(folder, join(folder, name))
+    expect((await run(folder)).out).toEqual([`a/session.jsonl: ${VALID}`, '1 log: 1 valid, 0 invalid, 0 unreadable'])
+  })
+
+  test('with a log that cannot be looked at tells the others', async () => {
+    const folder = sessions({ 'a/notes.txt': '', 'b/session.jsonl': valid })
+    symlinkSync(join(folder, 'a/session.jsonl'), join(folder, 'a/session.jsonl'))
+    const { code, out } = await run(folder)
+    expect(code).toBe(1)
+    expect(out[0]).toMatch(/^a\/session\.jsonl: unreadable: LOG_UNREADABLE: .*ELOOP/)
+    expect(out[1]).toBe(`b/session.jsonl: ${VALID}`)
+  })
+
+  test('whose reader leaves early is looked through all the same', async () => {
+    const logs = Array.from({ length: 2000 }, (_, at) => [`s${at}/session.jsonl`, valid] as const)
+    const folder = sessions({ ...Object.fromEntries(logs), 'z/session.jsonl': invalid })
+    const child = dshAgy(['validate', folder], { buffer: { stdout: false } })
+    child.stdout?.once('data', () => child.stdout?.destroy())
+    const { exitCode, stderr } = await child
+    expect(exitCode).toBe(3)
+    expect(stderr).not.toContain('Error')
   })
 
   test('tells the first broken rule of a log, and a cut end', async () => {

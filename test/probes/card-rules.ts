@@ -55,6 +55,7 @@ const CARD: Readonly<Record<string, Check | Readonly<Record<string, Check>>>> = 
 /** Members that a card may lack; they stand behind all others. */
 const OPTIONAL: Readonly<Record<string, Readonly<Record<string, Check>>>> = {
   timing: { firstFrameMs: duration, durationMs: duration },
+  ended: { by: oneOf('recorder') },
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>
