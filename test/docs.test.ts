@@ -79,19 +79,46 @@ describe('the page on the frames', () => {
       }),
   )
   const words = new Set<string>()
-  for (const frame of frames) {
-    const { event = '' } = frame
-    const body = (frame[event === 'command_result' ? 'command' : event] ?? {}) as Record<string, unknown>
-    if (event === '') continue
-    for (const word of [event, ...Object.keys(body)]) words.add(word)
-    if (event === 'step_update') for (const member of ['state', 'step_type']) words.add(String(body[member]))
+  /** What stands below these is the model's or a user's. */
+  const FOREIGN = ['parameters', 'structured_output', 'data', 'json_schema']
+  const take = (value: unknown): void => {
+    if (Array.isArray(value)) for (const inner of value) take(inner)
+    else if (typeof value === 'object' && value !== null) {
+      for (const [member, inner] of Object.entries(value)) {
+        words.add(member)
+        if (!FOREIGN.includes(member)) take(inner)
+      }
+    }
+  }
+  for (const frame of frames.filter(({ event }) => event !== undefined)) {
+    take(frame)
+    const { event, step_update } = frame as { event: string; step_update?: Record<string, unknown> }
+    for (const word of [event, step_update?.state, step_update?.step_type]) if (word) words.add(String(word))
   }
   const page = read('docs', 'protocol.md')
 
-  test('there are words in the recordings', () => expect(words.size).toBeGreaterThan(35))
+  test('there are words in the recordings', () => expect(words.size).toBeGreaterThan(55))
 
   test.each([...words])('names %s', word => {
     expect(page).toContain(`\`${word}\``)
+  })
+
+  /** Recording, version, day, repository: each of them known, or the first word of the card. */
+  const seenWhen = (text: string): string[] =>
+    [...text.matchAll(/^\| (\d\d(?:, \d\d)*) +\| (\S+) +\| (\S+) +\| (\S+\/\S+) +\|$/gm)]
+      .flatMap(([, numbers = '', ...rest]) => numbers.split(', ').map(number => [number, ...rest].join(' ')))
+      .sort()
+  const told = probes.map(name => {
+    const card = JSON.parse(read('probes', name, 'card.json'))
+    const first = (value: string): string => value.split(' ')[0] ?? ''
+    return [name.slice(0, 2), first(card.agyVersion), first(card.recorded), card.source.repository].join(' ')
+  })
+
+  test('tells of which version and day each recording is', () => expect(seenWhen(page)).toEqual(told))
+
+  test('is found out if it tells another version or day', () => {
+    expect(seenWhen(page.replace('| 1.2.0 ', '| 1.2.1 '))).not.toEqual(told)
+    expect(seenWhen(page.replace('2026-10-08', '2026-10-09'))).not.toEqual(told)
   })
 
   test('names no recording that is not there', () => {
@@ -125,14 +152,14 @@ describe('the page on versions', () => {
 describe('the page on the configuration', () => {
   /** A number as a table may say it. */
   const worded = (value: number): string[] => [
-    value.toLocaleString('en'),
+    `${value}`,
     ...[
       [3_600_000, 'hour'],
       [60_000, 'minute'],
       [1_000, 'second'],
-    ].map(([unit, name]) => `${value / (unit as number)} ${name}${value === unit ? '' : 's'}`),
-    `${value / 1024} KiB`,
-    `${value / 1024 / 1024} MiB`,
+    ].map(([unit, name]) => `${value} (${value / (unit as number)} ${name}${value === unit ? '' : 's'})`),
+    `${value} (${value / 1024} KiB)`,
+    `${value} (${value / 1024 / 1024} MiB)`,
   ]
   interface Schema {
     readonly dict?: Record<string, Schema>
@@ -147,10 +174,31 @@ describe('the page on the configuration', () => {
     const row = read('docs', 'configuration.md')
       .split('\n')
       .find(line => line.startsWith(`| \`${key}\` `))
-    const cell = row?.split('|')[3]?.trim().replaceAll('`', '') ?? ''
+    const [type, unit, cell = ''] = (row?.split('|').slice(2) ?? []).map(each => each.trim().replaceAll('`', ''))
     expect(cell).not.toBe('')
+    expect(unit).toMatch(type?.startsWith('whole number') ? /^(?:ms|bytes|children)$/ : /^-$/)
     if (typeof normal === 'number') expect(worded(normal)).toContain(cell)
     else if (typeof normal === 'string') expect(cell).toBe(normal)
+  })
+})
+
+describe('the page on failures', () => {
+  const rows = (page: string) =>
+    page
+      .split('\n')
+      .filter(line => line.startsWith('| `'))
+      .map(line => line.split('|').slice(1, -1))
+  const silent = (page: string) =>
+    rows(page).filter(cells => cells.length !== 3 || cells.some(cell => cell.trim() === ''))
+
+  test('says of each code what it means and what to do', () => {
+    expect(rows(read('docs', 'failures.md')).length).toBeGreaterThan(45)
+    expect(silent(read('docs', 'failures.md'))).toEqual([])
+  })
+
+  test('is found out if it says nothing of one', () => {
+    expect(silent('| `AGY_X` | it broke | |')).toHaveLength(1)
+    expect(silent('| `AGY_X` | it broke |')).toHaveLength(1)
   })
 })
 
@@ -168,7 +216,8 @@ describe('the Chinese README', () => {
     headings: [...text.matchAll(/^#+ /gm)].map(([mark]) => mark),
     commands: [...text.matchAll(/```sh\n(.*?)```/gs)].map(([, block = '']) => block.replaceAll(/\s+#.*$/gm, '')),
     links: [...text.matchAll(/\]\(([^)]+)\)/g)].map(([, link]) => link).filter(link => !link?.startsWith('README')),
-    codes: [...new Set(text.match(/`(?:AGY|ENGINE)_[A-Z_]+`/g))].sort(),
+    // Words of code are the same in both, but for the program, which one of them calls "the CLI".
+    code: [...new Set(text.replaceAll(/```.*?```/gs, '').match(/`[^`\n]+`/g))].filter(word => word !== '`agy`').sort(),
     rows: text.split('\n').filter(line => line.startsWith('|')).length,
   })
 

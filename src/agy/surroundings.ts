@@ -86,5 +86,5 @@ export const TERMS: Finding = {
   what: 'terms',
   verdict: 'ok',
   words:
-    "Google's terms for Antigravity call the use of third-party software with an Antigravity sign-in a breach that can lead to suspension of the account (https://antigravity.google/terms, as quoted by littlebearapps/untether, 2026). This plugin is third-party software; it starts Google's own unmodified program and never touches its credentials. An API key or an enterprise sign-in of the CLI are other ways in. Choice and risk are yours",
+    "Google's terms for Antigravity call the use of third-party software with an Antigravity sign-in a breach that can lead to suspension of the account (https://antigravity.google/terms, as quoted by littlebearapps/untether, 2026). This plugin is third-party software; it starts Google's own unmodified program and never touches its credentials. The CLI has two other ways in: an API key (GEMINI_API_KEY with modelProvider gemini, its changelog of 1.1.13) and an enterprise sign-in with a Google Cloud project (google-antigravity/antigravity-cli#78, 2026-07-01). Choice and risk are yours",
 }
