@@ -140,3 +140,19 @@ describe('contents of the package', () => {
     expect(packageProblems(sound.slice(1), ['index.ts'])).toEqual(['package.json is missing'])
   })
 })
+
+test('a file whose lines no test runs is refused by its floor', async () => {
+  const { exitCode, all } = await execa(
+    'vitest',
+    [
+      'run',
+      'test/engine/bounded-text.test.ts',
+      '--coverage',
+      '--coverage.include=src/engine/{bounded-text,skills}.ts',
+    ].concat(`--coverage.reportsDirectory=${privateFolder()}`),
+    { cwd: ROOT, preferLocal: true, localDir: ROOT, reject: false, all: true, env: { NO_COLOR: '1' } },
+  )
+  expect(exitCode).toBe(1)
+  expect(all).toMatch(/lines \(0%\) does not meet .* for src\/engine\/skills\.ts/)
+  expect(all).not.toMatch(/for src\/engine\/bounded-text\.ts/)
+})
