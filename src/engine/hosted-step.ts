@@ -74,7 +74,7 @@ export class HostedSteps {
   private ahead: StartedAhead | undefined
   private isStepping = false
   /** Of runs that are given up while nobody waits for their end. */
-  private stopping: Promise<unknown> | undefined
+  private stopping: Promise<void> | undefined
 
   /** Begin what the next run will probably need; nothing is recorded of it. */
   startAhead(engine: HostedEngine, request: LikelyRequest): void {
@@ -123,7 +123,7 @@ export class HostedSteps {
   async stop(): Promise<void> {
     const { run, stopping } = this
     this.run = undefined
-    const stopped = Promise.all([stopping, run?.stop()])
+    const stopped = Promise.all([stopping, run?.stop()]).then(() => {})
     this.stopping = stopped.catch(() => {})
     await stopped
   }

@@ -58,7 +58,7 @@ export function routeSteps(
   // A turn may end between two steps of one run (a rejected step, an abort): the child must not go on alone.
   agent.ctx.on('session/event', (subject, event) => {
     if (subject !== session || event.type !== 'turn/end') return
-    void hosted.stop()
+    hosted.stop().catch(error => ctx.logger.warn(`A run could not be ended cleanly: ${error}`))
     if (event.data.reason.kind === 'completed') prepareNext()
   })
   agent.ctx.effect(
