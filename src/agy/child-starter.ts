@@ -20,6 +20,7 @@ import { DEFAULT_MODEL_ID } from './models.ts'
 import { type AgyChild, type ChildLimits, spawnAgy } from './process.ts'
 import { AgyRefusal } from './refusal.ts'
 import { RunFolder } from './run-folder.ts'
+import { unlessAborted } from './unless-aborted.ts'
 import { identify, type VersionBook } from './version.ts'
 
 /** What a child is started with beside the request. */
@@ -114,7 +115,7 @@ export class ChildStarter {
   /** Stop all children; resolves when none is left. */
   async dispose(): Promise<void> {
     const running = [...this.children].map(async child => (await child.catch(() => undefined))?.stop())
-    await Promise.all([...running, this.ahead.close()])
+    await Promise.all([...running, this.ahead.close(), this.options.versions?.close()])
   }
 
   /**
@@ -123,7 +124,7 @@ export class ChildStarter {
    * @throws AgyRefusal, SpawnFailure, or the reason of the request's signal.
    */
   async *start(request: StepRequest): AsyncGenerator<EngineEvent, StartedChild> {
-    const [program] = await Promise.all([this.locate(), request.durable])
+    const [program] = await unlessAborted(Promise.all([this.locate(), request.durable]), request.signal)
     const word = await this.options.versions?.check(program.file, program.env, request.signal)
     request.signal.throwIfAborted()
     if (word !== undefined) yield word

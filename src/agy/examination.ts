@@ -8,7 +8,7 @@ import { childEnvironment } from './launch.ts'
 import { type AgyModel, parseModels } from './models.ts'
 import { runToEnd } from './process.ts'
 import { quota } from './quota.ts'
-import { redact, secretsIn, without } from './redact.ts'
+import { redact, saidBy, secretsIn, without } from './redact.ts'
 import { AgyRefusal } from './refusal.ts'
 import { orphans, platform, proxies, TERMS, temporaryFolder, UPDATES } from './surroundings.ts'
 import { NEWEST_RECORDED, VersionBook } from './version.ts'
@@ -107,7 +107,7 @@ async function signIn(file: string, env: Env, pinned: string | undefined): Promi
   if (cause !== undefined) {
     return [{ what: 'sign-in', verdict: 'failure', words: `${cause.message} ${cause.hint}`, code: cause.code }]
   }
-  const said = redact((stderr.trim() || stdout.trim()).slice(-300), env.HOME)
+  const said = saidBy(stderr.trim() || stdout.trim(), env).slice(-300)
   const why = timedOut
     ? `no answer in ${MODELS_LIMIT_MS / 1000} s`
     : `exit code ${exitCode ?? 'unknown'}${said && `: ${said}`}`

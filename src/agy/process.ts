@@ -188,26 +188,24 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
   const ask = (line: string): void => void child.stdin.end(line)
   if (launch.stdin !== undefined) ask(launch.stdin)
 
+  let isHurried = false
+  const hurried = Promise.withResolvers<void>()
   const left = exited.then(async exit => {
     // The leader is gone; what it left running would hold the pipes.
     killTree(pid, 'SIGTERM')
     await within(Promise.all(pipes.map(({ end }) => end)), limits.killGraceMs)
     killTree(pid, 'SIGKILL')
     await groupGone(pid, limits.killGraceMs)
-    await Promise.all(pipes.map(({ pipe, end }) => drained(pipe, end, limits.killGraceMs)))
+    await Promise.all(pipes.map(({ pipe, end }) => drained(pipe, end, limits.killGraceMs, () => isHurried)))
     groups.delete(pid)
     return exit
   })
 
   const reader = new LineReader(child.stdout, limits.maxLineBytes)
   let ladder: Promise<void> | undefined
-  let hurry: () => void = () => {}
-  const hurried = new Promise<void>(resolve => {
-    hurry = resolve
-  })
   const climb = async (): Promise<void> => {
     reader.close()
-    if (!(await within(Promise.race([exited, hurried]), limits.exitGraceMs)) || !(await within(exited, 0))) {
+    if (!(await within(Promise.race([exited, hurried.promise]), limits.exitGraceMs)) || !(await within(exited, 0))) {
       signalled = true
       killTree(pid, 'SIGTERM')
       if (!(await within(exited, limits.killGraceMs))) killTree(pid, 'SIGKILL')
@@ -227,7 +225,8 @@ export async function spawnAgy(launch: Launch, limits: ChildLimits = DEFAULT_CHI
     stderr,
     settle,
     stop: () => {
-      hurry()
+      isHurried = true
+      hurried.resolve()
       return settle()
     },
   }
@@ -241,8 +240,20 @@ export interface Answer {
   readonly timedOut: boolean
 }
 
+/** This process's folder, which may have been removed. */
+function currentFolder(): string {
+  try {
+    return process.cwd()
+  } catch {
+    return '/'
+  }
+}
+
+/** More than any of them has to say. */
+const MOST_SAID = 16 * 1024 * 1024
+
 /**
- * Run a short-lived program, such as `agy models`, to its end.
+ * Run a short-lived program, such as `agy models`, to its end; what it started is ended with it.
  *
  * @param limitMs - it is ended when it takes longer.
  * @param signal - ends it at once, if there is one.
@@ -254,47 +265,64 @@ export async function runToEnd(
   env: Readonly<Record<string, string>>,
   limitMs: number,
   signal?: AbortSignal,
-  cwd?: string,
+  cwd: string = currentFolder(),
 ): Promise<Answer> {
-  const execa = await starter()
-  const { stdout, stderr, exitCode, timedOut } = await execa(file, args, {
-    env,
-    extendEnv: false,
+  let child: AgyProcess
+  try {
     // A pipe that is closed at once: up to 1.1.22 a subcommand hangs while its stdin is open.
-    input: '',
-    timeout: limitMs,
-    forceKillAfterDelay: DEFAULT_CHILD_LIMITS.killGraceMs,
-    ...(signal && { cancelSignal: signal }),
-    ...(cwd !== undefined && { cwd }),
-    reject: false,
-    windowsHide: true,
-  })
-  return { stdout, stderr, exitCode, timedOut }
+    child = await spawnAgy({ file, args, cwd, env, stdin: '' })
+  } catch (error) {
+    if (!(error instanceof SpawnFailure)) throw error
+    return { stdout: '', stderr: error.message, exitCode: undefined, timedOut: false }
+  }
+  let timedOut = false
+  const stop = (): void => void child.stop()
+  const timer = setTimeout(() => {
+    timedOut = true
+    stop()
+  }, limitMs)
+  signal?.addEventListener('abort', stop, { once: true })
+  if (signal?.aborted) stop()
+  try {
+    let stdout = ''
+    for await (const batch of child.lines) {
+      for (const line of batch) if ('text' in line && stdout.length < MOST_SAID) stdout += `${line.text}\n`
+    }
+    const { code } = await child.left
+    return { stdout, stderr: child.stderr(), exitCode: code, timedOut }
+  } finally {
+    clearTimeout(timer)
+    signal?.removeEventListener('abort', stop)
+  }
 }
 
 /** More than any pipe holds: who writes more after the child and its group are gone is somebody else. */
 const LEFT_IN_A_PIPE = 1024 * 1024
 
 /**
- * Wait until a pipe whose writer is gone has been read to its end. One that somebody outside the group holds open is let
- * go: nothing comes of it for so long, while nothing waits to be read. A reader that is slow, or a host that is busy,
- * loses nothing.
+ * Wait until a pipe whose writer is gone has been read to its end. One that somebody outside the group holds open is let go
+ * when it was once read empty: all that the child wrote stood before that. A reader that is slow, or a host that is busy, loses
+ * nothing; one that takes nothing any more of a child that was stopped is not waited for.
  */
-async function drained(pipe: Socket, end: Promise<void>, graceMs: number): Promise<void> {
+async function drained(pipe: Socket, end: Promise<void>, graceMs: number, isHurried: () => boolean): Promise<void> {
   const start = pipe.bytesRead
-  for (;;) {
-    const before = pipe.bytesRead
-    // A reader that asks for more only now has not been given the time to get it.
-    const isAwaited = pipe.readableLength === 0
+  for (let before = start; ; before = pipe.bytesRead) {
     if (await within(end, graceMs)) return
-    // A timer can be due before a busy host has looked at the pipe.
-    await turnOfLoop()
-    const held = isAwaited && pipe.readableLength === 0 && pipe.bytesRead === before
-    if (held || pipe.bytesRead - start > LEFT_IN_A_PIPE) {
+    const isGivenUp = isHurried() && pipe.readableLength > 0 && pipe.bytesRead === before
+    if (isGivenUp || (await isEmpty(pipe)) || pipe.bytesRead - start > LEFT_IN_A_PIPE) {
       pipe.destroy()
       return
     }
   }
+}
+
+/** Whether somebody waits for more of a pipe, and nothing comes in a whole turn of the loop, in which it is looked at. */
+async function isEmpty(pipe: Socket): Promise<boolean> {
+  const before = pipe.bytesRead
+  // A reader that asks for more only within this turn may be looked after in the next one.
+  const isAwaited = pipe.readableLength === 0
+  await turnOfLoop()
+  return isAwaited && pipe.readableLength === 0 && pipe.bytesRead === before
 }
 
 function ended(stream: Readable): Promise<void> {

@@ -8,7 +8,7 @@ const RULES: readonly (readonly [RegExp, string])[] = [
   // A sign-in address carries a one-time code.
   [/https?:\/\/accounts\.google\.com\/\S*/gi, '<sign-in address>'],
   [/\bya29\.[\w.-]+|\bAIza[\w-]{20,}|\b1\/\/[\w-]{20,}|\b4\/0[\w-]{8,}|\bBearer\s+[\w.~+/-]+=*/g, '<credential>'],
-  [/\beyJ[\w-]{8,}\.[\w.-]+|\b(?:sk|pk|gh[a-z]|github_pat|GOCSPX|xox[a-z])[-_][\w-]{16,}/g, '<credential>'],
+  [/\beyJ[\w-]{8,1000}\.[\w.-]+|\b(?:sk|pk|gh[a-z]|github_pat|GOCSPX|xox[a-z])[-_][\w-]{16,}/g, '<credential>'],
   [/(?<=[a-z]:\/\/)[^\s/@"']+@/gi, '<credential>@'],
   [new RegExp(MAIL, 'gu'), '<mail address>'],
 ]
@@ -25,7 +25,16 @@ export function redact(text: string, home: string | undefined): string {
 }
 
 /** Shortest value that is taken for a secret: shorter ones would be found in every text. */
-const SHORTEST = 4
+export const SHORTEST = 4
+
+/** What opens an address: a password, and what stands in the place of one, or of a name, and is no word. */
+function openingOf(value: string, isProxy: boolean): string[] {
+  // A password may hold an @, and that of a proxy a slash: an address of a proxy has no path.
+  const [, opening = ''] = (isProxy ? /\/\/(\S+)@/ : /\/\/([^\s/]+)@/).exec(value) ?? []
+  const [first = '', ...rest] = opening.split(':')
+  const password = rest.join(':')
+  return [...(password === '' || /^(?=.*\d).{12,}$/.test(first) ? [first] : []), password]
+}
 
 /**
  * Values of an environment that must not be shown wherever they come up: those under the name of a secret, and what opens an
@@ -34,12 +43,14 @@ const SHORTEST = 4
 export function secretsIn(env: Readonly<Record<string, string | null>>): readonly string[] {
   const values = Object.entries(env).flatMap(([name, value]) => {
     if (value === null) return []
-    // A name is no secret, but a token may stand in its place.
-    const opening = /\/\/(?:[^\s/@:]*:)?([^\s/@]+)@/.exec(value)?.slice(1) ?? []
-    return [...(/KEY|TOKEN|SECRET|PASSW/i.test(name) ? [value] : []), ...opening]
+    return [...(/KEY|TOKEN|SECRET|PASSW/i.test(name) ? [value] : []), ...openingOf(value, /PROXY/i.test(name))]
   })
   return values.filter(value => value.length >= SHORTEST).sort((a, b) => b.length - a.length)
 }
+
+/** What a program said, without what its environment, a home folder or its shape tell of. To be cut afterwards: a piece has no shape. */
+export const saidBy = (text: string, env: Readonly<Record<string, string>>): string =>
+  redact(without(text, secretsIn(env)), env.HOME)
 
 /** A text without values that must not be shown. */
 export const without = (text: string, secrets: readonly string[]): string =>

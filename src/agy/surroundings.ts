@@ -21,9 +21,10 @@ const PROXIES = ['HTTPS_PROXY', 'HTTP_PROXY', 'ALL_PROXY', 'NO_PROXY'] as const
 /** An address without what opens it. */
 function addressOf(value: string): string {
   try {
-    const { protocol, host, username, password } = new URL(/^[a-z0-9]+:\/\//i.test(value) ? value : `http://${value}`)
+    const [, scheme = 'http://', opening, place = ''] = /^([a-z0-9]+:\/\/)?(.*@)?(.*)$/is.exec(value) ?? []
+    const { protocol, host } = new URL(`${scheme}${place}`)
     if (host === '') return 'set, but no address'
-    return `${protocol}//${host}${username || password ? ' (with credentials, which are not shown)' : ''}`
+    return `${protocol}//${host}${opening === undefined ? '' : ' (with credentials, which are not shown)'}`
   } catch {
     return 'set, but no address'
   }

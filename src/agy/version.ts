@@ -7,8 +7,9 @@
 import { realpath, stat } from 'node:fs/promises'
 import type { EngineEvent } from '../engine/contract.ts'
 import { runToEnd } from './process.ts'
-import { redact } from './redact.ts'
+import { saidBy } from './redact.ts'
 import { AgyRefusal } from './refusal.ts'
+import { unlessAborted } from './unless-aborted.ts'
 
 /**
  * Every flag that a launch passes is known to this version and later; 1.1.14 and earlier take no stream-json input
@@ -44,6 +45,7 @@ type Reading =
 /** Remembers the version of each program that was asked. */
 export class VersionBook {
   private readonly readings = new Map<string, Promise<Reading>>()
+  private readonly closing = new AbortController()
 
   /**
    * Look at a program before it is started.
@@ -98,31 +100,22 @@ export class VersionBook {
     }
   }
 
+  /** Ask no more; resolves when no program is being asked. */
+  async close(): Promise<void> {
+    this.closing.abort()
+    await Promise.allSettled(this.readings.values())
+  }
+
   /** Shared by all who ask meanwhile, so none of them can break it off; it takes no longer than its own limit. */
   private async read(file: string, env: Readonly<Record<string, string>>): Promise<Reading> {
     const identity = await identify(file)
     const known = this.readings.get(identity)
     if (known !== undefined) return known
-    const reading = ask(file, env)
+    const reading = ask(file, env, this.closing.signal)
     this.readings.set(identity, reading)
     // A reading that failed for the moment's reasons is taken again.
     if ((await reading).kind === 'unreadable') this.readings.delete(identity)
     return reading
-  }
-}
-
-/** The promise's value, or the signal's reason as soon as it is aborted. */
-async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  // Nobody may be left to hear of a failure.
-  promise.catch(() => {})
-  signal.throwIfAborted()
-  const aborted = Promise.withResolvers<never>()
-  const onAbort = (): void => aborted.reject(signal.reason)
-  signal.addEventListener('abort', onAbort, { once: true })
-  try {
-    return await Promise.race([promise, aborted.promise])
-  } finally {
-    signal.removeEventListener('abort', onAbort)
   }
 }
 
@@ -132,12 +125,12 @@ export async function identify(file: string): Promise<string> {
   return `${await realpath(file)}|${size}|${mtimeMs}`
 }
 
-async function ask(file: string, env: Readonly<Record<string, string>>): Promise<Reading> {
-  const { stdout, stderr, exitCode, timedOut } = await runToEnd(file, ['--version'], env, LIMIT_MS)
+async function ask(file: string, env: Readonly<Record<string, string>>, signal: AbortSignal): Promise<Reading> {
+  const { stdout, stderr, exitCode, timedOut } = await runToEnd(file, ['--version'], env, LIMIT_MS, signal)
   const version = parseVersion(stdout)
   if (version !== undefined) return { kind: 'version', version }
   if (timedOut) return { kind: 'unreadable', why: `no answer in ${LIMIT_MS / 1000} s` }
-  const said = redact(stdout.trim() || stderr.trim(), env.HOME).slice(0, 200)
+  const said = saidBy(stdout.trim() || stderr.trim(), env).slice(0, 200)
   if (exitCode === 0 && said !== '') return { kind: 'other', said }
   return { kind: 'unreadable', why: `exit code ${exitCode ?? 'unknown'}${said === '' ? '' : `: ${said}`}` }
 }

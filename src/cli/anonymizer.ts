@@ -125,12 +125,12 @@ const SPELLINGS: readonly ((path: string) => string)[] = [
 ]
 
 /** Words that say nothing of anybody. */
-const PLAIN: ReadonlySet<string> = new Set(['user', 'host', 'localhost'])
+const PLAIN: ReadonlySet<string> = new Set(['user', 'host', 'localhost', 'root'])
 
 const nameRule = (kind: string, names: readonly string[], alias: string): Rule[] => {
   const telling = names.filter(name => name.length > 1 && !PLAIN.has(name.toLowerCase()))
   if (telling.length === 0) return []
-  const pattern = new RegExp(`(?<![\\w-])(?:${telling.map(literally).join('|')})(?![\\w-])`)
+  const pattern = new RegExp(`(?<![\\p{L}\\p{N}])(?:${telling.map(literally).join('|')})(?![\\p{L}\\p{N}])`, 'u')
   return [{ kind, pattern, alias: () => alias, isName: true }]
 }
 

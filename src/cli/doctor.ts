@@ -4,11 +4,11 @@ import { examine, shown } from '../agy/examination.ts'
 import { type Finding, lineOf } from '../agy/finding.ts'
 import { EngineSchema } from '../config.ts'
 import { scrubbedParentEnv } from '../host/parent-env.ts'
-import { type Io, readCommandLine } from './command-line.ts'
+import { type CommandLine, type Io, readCommandLine, tellRefusals } from './command-line.ts'
 import { dshHomeOf, dshProgram, profileFindings } from './dsh-findings.ts'
+import { currentFolder, realOf } from './paths.ts'
 import { permissionFindings } from './permission-findings.ts'
 import { Progress } from './progress.ts'
-import { realOf } from './real-path.ts'
 
 const USAGE = `dsh-agy doctor [--profile <name>] [--usage] [--json]
 
@@ -42,10 +42,16 @@ export interface DoctorSurroundings {
 export async function doctor(
   args: readonly string[],
   io: Io,
-  { parent = scrubbedParentEnv(), dshHome = process.env.DSH_HOME, cwd = process.cwd() }: DoctorSurroundings = {},
+  { parent = scrubbedParentEnv(), dshHome = process.env.DSH_HOME, ...given }: DoctorSurroundings = {},
 ): Promise<number> {
   const line = readCommandLine(args, { usage: USAGE, switches: ['json', 'usage'], values: ['profile'] }, io)
   if (typeof line === 'number') return line
+  return tellRefusals(io, () => lookAtAll(line, io, { parent, dshHome, cwd: given.cwd ?? currentFolder() }))
+}
+
+type Line = CommandLine<'json' | 'usage', 'profile'>
+
+async function lookAtAll(line: Line, io: Io, { parent, dshHome, cwd }: Required<DoctorSurroundings>): Promise<number> {
   const progress = new Progress(io)
   try {
     progress.at('asking dsh for its version')
@@ -81,8 +87,12 @@ function anonymous(
 ): Finding {
   const homes = [HOME, USERPROFILE, homedir()].filter(folder => folder !== undefined)
   const withoutDsh = { ...finding, words: finding.words.replaceAll(dshHome, '$DSH_HOME') }
-  return homes.flatMap(folder => [folder, realOf(folder)]).reduce(shown, withoutDsh)
+  const { words, ...rest } = homes.flatMap(folder => [folder, realOf(folder)]).reduce(shown, withoutDsh)
+  return { ...rest, words: words.replace(SOMEBODY, '<user>') }
 }
+
+/** Of a home that is not known as one, such as that of the user before `sudo`. */
+const SOMEBODY = /(?<=\/(?:home|Users)\/)[^\s/"']+/g
 
 const isFailure = ({ verdict }: Finding): boolean => verdict === 'failure'
 

@@ -6,7 +6,7 @@ import { findExecutable } from '../agy/executable.ts'
 import { fields, isFields } from '../agy/fields.ts'
 import type { Finding } from '../agy/finding.ts'
 import { runToEnd } from '../agy/process.ts'
-import { without } from '../agy/redact.ts'
+import { SHORTEST, without } from '../agy/redact.ts'
 import { AgyRefusal } from '../agy/refusal.ts'
 import { type EngineConfig, readConfig } from '../config.ts'
 import { packageManifest } from './package-manifest.ts'
@@ -174,5 +174,7 @@ const hasExpression = (value: unknown): boolean =>
 /** All that stands in the environment of a row, however deep: a complaint may quote it. */
 function leavesOf(env: unknown): string[] {
   if (typeof env === 'object' && env !== null) return Object.values(env).flatMap(leavesOf)
-  return env === undefined || env === null || env === '' ? [] : [String(env)]
+  const leaf = String(env ?? '')
+  // Shorter ones would be found in every word of the complaint.
+  return leaf.length < SHORTEST ? [] : [leaf]
 }

@@ -4,6 +4,7 @@
  * A log is JSON lines, plain or in zstd frames: a header, then events, with runs of chunks packed into one row. A last
  * line or frame that a crash cut off is left out, as dsh leaves it out; anything else that is damaged is refused.
  */
+import { constants as constantsOfBuffer } from 'node:buffer'
 import { readFile } from 'node:fs/promises'
 import { constants, type ZstdOptions, zstdDecompressSync } from 'node:zlib'
 import { interruptedTurnClosers, type SessionEvent } from '@deepseek-ai/dsh-session'
@@ -42,7 +43,7 @@ const CUT_IT = 'Take the file from a backup, or cut a copy of it before that pla
 const ZSTD_MAGIC = 0xfd2fb528
 
 /** Unpack zstd frames one by one: Node's decoder stops after the first. */
-function unpack(file: string, bytes: Buffer): { text: string; torn: boolean } {
+function unpack(file: string, bytes: Buffer): { whole: Buffer; torn: boolean } {
   const frames: Buffer[] = []
   let torn = false
   for (let at = 0; at < bytes.length && !torn; ) {
@@ -61,7 +62,7 @@ function unpack(file: string, bytes: Buffer): { text: string; torn: boolean } {
       frames.push(zstdDecompressSync(rest, { finishFlush: constants.ZSTD_e_flush }))
     }
   }
-  return { text: Buffer.concat(frames).toString('utf8'), torn }
+  return { whole: Buffer.concat(frames), torn }
 }
 
 /**
@@ -76,7 +77,11 @@ export async function readLog(file: string): Promise<LogFile> {
     throw new LogUnreadable(file, error.message, NAME_A_LOG)
   })
   const packed = bytes.length >= 4 && bytes.readUInt32LE(0) === ZSTD_MAGIC
-  const { text, torn } = packed ? unpack(file, bytes) : { text: bytes.toString('utf8'), torn: false }
+  const { whole, torn } = packed ? unpack(file, bytes) : { whole: bytes, torn: false }
+  if (whole.length > constantsOfBuffer.MAX_STRING_LENGTH) {
+    throw new LogUnreadable(file, `it has ${whole.length} bytes, more than can be looked at`, CUT_IT)
+  }
+  const text = whole.toString('utf8')
   const [first = '', ...rows] = text.split('\n')
   // A whole log ends in LF, so the last piece is empty.
   const cut = rows.pop()

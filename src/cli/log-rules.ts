@@ -135,7 +135,7 @@ class LogWalk {
     if (raw === undefined) return
     const cited = list(raw).filter(isSeq)
     const allowed = SURFACE.has(event.type) && Array.isArray(raw) && cited.length === raw.length
-    const told = `cites ${JSON.stringify(raw)}`
+    const told = `cites ${shown(raw)}`
     this.expect('sources-allowed', event, allowed && (cited.length > 0 || event.type === 'assistant/message'), told)
     this.expect('sources-earlier', event, !cited.some(seq => seq >= event.seq), told)
     this.expect('sources-unique', event, new Set(cited).size === cited.length, told)
@@ -143,7 +143,7 @@ class LogWalk {
 
   private onSurface(event: LogEvent, data: Fields): void {
     const op = readSurfaceOp(event.surfaceOp)
-    this.expect('surface-op', event, op !== undefined, `carries ${JSON.stringify(event.surfaceOp) ?? 'none'}`)
+    this.expect('surface-op', event, op !== undefined, `carries ${shown(event.surfaceOp)}`)
     const system = event.type === 'system/message'
     if (system) this.expect('head-in-step', event, this.names(data), this.misplaced(data))
     if (op === undefined || op === 'append') {
@@ -275,8 +275,8 @@ class LogWalk {
     } else if (fields(facts.error).code === TOOL_OUTCOME_UNKNOWN) {
       const repair = hostRepair(id, event.seq, data, true)
       const same = isDeepStrictEqual(facts.error, repair.facts.error) && facts.isError === true
-      this.expect('unknown-outcome-error', event, same, `for ${id} has error ${JSON.stringify(facts.error)}`)
-      const told = `for ${id} cites ${JSON.stringify(cited) ?? 'nothing'}, not ${call.callSeq}`
+      this.expect('unknown-outcome-error', event, same, `for ${id} has error ${shown(facts.error)}`)
+      const told = `for ${id} cites ${shown(cited)}, not ${call.callSeq}`
       this.expect('unknown-outcome-source', event, isDeepStrictEqual(cited, [call.callSeq]), told)
     }
   }
@@ -296,4 +296,15 @@ export function checkLog(events: readonly LogEvent[], { complete = false } = {})
   const last = events.at(-1)
   if (complete && last !== undefined) walk.end(last)
   return walk.violations
+}
+
+const MOST_SHOWN = 200
+
+/** A value in a sentence. */
+function shown(value: unknown): string {
+  try {
+    return JSON.stringify(value)?.slice(0, MOST_SHOWN) ?? 'nothing'
+  } catch {
+    return 'something that is nested too deep'
+  }
 }

@@ -1,9 +1,10 @@
 /** `dsh-agy probes check`: plays every recording of a folder and says what is new in it. The canary for a new CLI. */
-import { existsSync, readdirSync, statSync } from 'node:fs'
+import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { CommandRefusal, type Io, readCommandLine, tellRefusals, UNUSABLE } from './command-line.ts'
 import { FrameVocabulary, type SeenWords } from './frame-vocabulary.ts'
+import { statOf } from './paths.ts'
 import { checkProbe, type ProbeFindings } from './probe-check.ts'
 import { Progress } from './progress.ts'
 import { RecordingUnreadable, readRecording } from './recording.ts'
@@ -53,7 +54,7 @@ export async function probes([action, ...args]: readonly string[], io: Io): Prom
     const folder = resolve(line.operand || OWN_PROBES)
     const names = probesIn(folder, line.operand === '')
     const golden = line.values.golden ?? join(dirname(folder), 'test', 'golden')
-    if (line.values.golden !== undefined && !existsSync(golden)) {
+    if (line.values.golden !== undefined && !isFolder(golden)) {
       throw new CommandRefusal('PROBES_GOLDEN_MISSING', `There is no folder ${golden}. Name one that exists, or none.`)
     }
     const words = new Map<string, FrameVocabulary>()
@@ -73,12 +74,14 @@ function probesIn(folder: string, isOwn: boolean): readonly string[] {
       'PROBES_MISSING',
       `${isOwn ? 'No recordings come with this package' : `${folder} ${what}`}. Name a folder whose folders hold a frames.ndjson, such as those that \`dsh-agy record\` writes.`,
     )
-  if (!statSync(folder, { throwIfNoEntry: false })?.isDirectory()) throw missing('is no folder')
+  if (!isFolder(folder)) throw missing('is no folder')
   if (existsSync(join(folder, 'frames.ndjson'))) return ['']
   const names = readdirSync(folder).filter(name => existsSync(join(folder, name, 'frames.ndjson')))
   if (names.length === 0) throw missing('holds no recording')
   return names.sort()
 }
+
+const isFolder = (path: string): boolean => statOf(path)?.isDirectory() ?? false
 
 async function checkAll(
   folder: string,

@@ -74,7 +74,12 @@ function manifestOf(folder: string): Fields | undefined {
 
 function patchesIn(file: string): readonly unknown[] {
   if (!existsSync(file)) return []
-  const value = readable(file, text => parse(text, { customTags: [EXPRESSION], logLevel: 'error' }))
+  const value = readable(file, text => {
+    const parsed: unknown = parse(text, { customTags: [EXPRESSION], logLevel: 'error' })
+    // Refuses an anchor that holds itself.
+    JSON.stringify(parsed)
+    return parsed
+  })
   if (!Array.isArray(value)) throw new ProfileUnreadable(`${file} is no list of patches. Correct the file.`)
   return value
 }

@@ -12,6 +12,7 @@ import { scrubbedParentEnv } from '../host/parent-env.ts'
 import type { Replaced } from './anonymizer.ts'
 import { CommandRefusal, type Io, readCommandLine, tellRefusals } from './command-line.ts'
 import { packageManifest } from './package-manifest.ts'
+import { currentFolder } from './paths.ts'
 import { folderTaken, outcomeOf, probeOf, unwritable, writeProbe } from './probe-folder.ts'
 import { Progress } from './progress.ts'
 import { type Recorded, recordRun } from './record-run.ts'
@@ -44,7 +45,7 @@ export interface RecordSurroundings {
 }
 
 /**
- * Run the command. While it runs, SIGINT and SIGTERM end the child and then the command.
+ * Run the command. While it runs, SIGINT, SIGTERM and SIGHUP end the child and then the command.
  *
  * @param args - what follows the command's name.
  * @param open - where the outcome and the complaints go.
@@ -53,7 +54,7 @@ export interface RecordSurroundings {
 export async function record(
   args: readonly string[],
   open: Io,
-  { parent = scrubbedParentEnv(), cwd = process.cwd() }: RecordSurroundings = {},
+  { parent = scrubbedParentEnv(), ...given }: RecordSurroundings = {},
 ): Promise<number> {
   const io: Io = {
     out: line => open.out(redact(line, parent.HOME)),
@@ -69,12 +70,13 @@ export async function record(
   if (typeof line === 'number') return line
   const stopping = new AbortController()
   const stop = (): void => stopping.abort()
-  const signals = ['SIGINT', 'SIGTERM'] as const
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const
   for (const signal of signals) process.on(signal, stop)
   const letGo = (): void => signals.forEach(signal => void process.off(signal, stop))
   const progress = new Progress(io)
   try {
     return await tellRefusals(io, async () => {
+      const cwd = given.cwd ?? currentFolder()
       const limitMs = secondsOf(line.values.timeout) * 1000
       const now = new Date()
       const folder = line.values.out ?? `agy-recording-${now.toISOString().slice(0, 19).replaceAll(':', '-')}`

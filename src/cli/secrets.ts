@@ -31,13 +31,13 @@ const SHAPES: readonly (readonly [kind: string, pattern: RegExp])[] = [
   ['Google client secret', /\bGOCSPX-[\w-]{20,}/g],
   ['API key', /\b(?:sk|pk|rk)[-_][\w-]{20,}/g],
   ['AWS access key', /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g],
-  ['JSON web token', /\beyJ[\w-]{8,}\.[\w-]{8,}/g],
+  ['JSON web token', /\beyJ[\w-]{8,1000}\.[\w-]{8,}/g],
   ['bearer token', /\b(?:Bearer|Basic)\s+[\w.~+/-]{16,}=*/gi],
   ['private key', /-----BEGIN [A-Z ]*PRIVATE KEY-----/g],
-  ['password in an address', /[a-z][a-z0-9+.-]*:\/\/[^\s/:@"']+:[^\s/@"']+@/gi],
+  ['password in an address', /[a-z][a-z0-9+.-]{0,30}:\/\/[^\s/:@"']+:[^\s/@"']+@/gi],
   [
     'secret with its name',
-    /(?:api[_-]?key|secret|token|passw(?:or)?d|credential)s?["']?\s*[:=]\s*["']?(?=[^\s"',;]*\d)(?=[^\s"',;]*[a-z])[^\s"',;()]{12,}/gi,
+    /(?:api[_-]?key|secret|token|passw(?:or)?d|credential)s?["']?\s*[:=]\s*["']?(?=[^\s"',;]{0,200}\d)(?=[^\s"',;]{0,200}[a-z])[^\s"',;()]{12,}/gi,
   ],
 ]
 

@@ -2,11 +2,12 @@
  * `dsh-agy validate`: says whether session logs keep the rules of both generations of dsh. Only reads; what was found goes to
  * `out`, what hindered to `err`.
  */
-import { readdirSync, realpathSync, type Stats, statSync } from 'node:fs'
+import { readdirSync, realpathSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import { type Io, readCommandLine, tellRefusals, UNUSABLE } from './command-line.ts'
 import { LogUnreadable, readLog } from './log-file.ts'
 import { checkLog } from './log-rules.ts'
+import { statOf } from './paths.ts'
 import { LONG_BYTES, Progress } from './progress.ts'
 
 const USAGE = `dsh-agy validate <log or folder> [--complete] [--json]
@@ -131,15 +132,6 @@ function logsBelow(folder: string): string[] {
 function namesIn(folder: string): string[] | undefined {
   try {
     return readdirSync(folder).sort()
-  } catch {
-    return undefined
-  }
-}
-
-/** `undefined` for what is not there, and for what cannot be looked at. */
-function statOf(path: string): Stats | undefined {
-  try {
-    return statSync(path)
   } catch {
     return undefined
   }

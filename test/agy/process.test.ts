@@ -11,6 +11,7 @@ import {
   spawnAgy,
 } from '../../src/agy/process.ts'
 import { privateFolder } from '../support/folders.ts'
+import { isRunning } from '../support/processes.ts'
 
 const LIMITS = { ...DEFAULT_CHILD_LIMITS, exitGraceMs: 300, killGraceMs: 300 }
 
@@ -34,15 +35,6 @@ async function read(child: AgyChild): Promise<string[]> {
     lines.push(...batch.map(line => ('text' in line ? line.text : `dropped ${line.droppedBytes}`)))
   }
   return lines
-}
-
-/** A process that has ended may wait for some time until init takes note of it. */
-const running = (pid: number): boolean => {
-  try {
-    return !/^State:\s+Z/m.test(readFileSync(`/proc/${pid}/status`, 'utf8'))
-  } catch {
-    return false
-  }
 }
 
 test('stdin arrives and is closed, both streams are read, the exit is told', async () => {
@@ -113,7 +105,7 @@ describe('everything the child started is gone when it is settled', () => {
     expect(await read(child)).toEqual(['ready'])
     const pid = Number(readFileSync(join(folder, 'grandchild'), 'utf8'))
     await child.left
-    expect(running(pid)).toBe(false)
+    expect(isRunning(pid)).toBe(false)
   })
 
   test('and one that writes for ever', async () => {
@@ -129,14 +121,14 @@ describe('everything the child started is gone when it is settled', () => {
       test('nobody', async () => {
         const { child } = await start(script)
         await child.stop()
-        expect(running(child.pid)).toBe(false)
+        expect(isRunning(child.pid)).toBe(false)
       })
 
       test('a reader that leaves, and then it is stopped', async () => {
         const { child } = await start(script)
         for await (const _batch of child.lines) break
         await child.stop()
-        expect(running(child.pid)).toBe(false)
+        expect(isRunning(child.pid)).toBe(false)
       })
 
       test('a reader that leaves when it is stopped already', async () => {
@@ -148,7 +140,7 @@ describe('everything the child started is gone when it is settled', () => {
           break
         }
         await stopped
-        expect(running(child.pid)).toBe(false)
+        expect(isRunning(child.pid)).toBe(false)
       })
     },
   )

@@ -1,45 +1,13 @@
 /** `dsh-agy doctor` on machines with the real dsh and a real program in the place of `agy`. */
-import { cpSync, mkdirSync, readdirSync, symlinkSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { cpSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { execa } from 'execa'
 import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { doctor } from '../../src/cli/doctor.ts'
-import { dshAgy, said } from '../support/command.ts'
+import { BASE, dshHome, examine, look, OURS, ROOT, ready } from '../support/doctor.ts'
 import { privateFolder } from '../support/folders.ts'
 import { machine, putProgram } from '../support/machine.ts'
-
-const ROOT = join(import.meta.dirname, '..', '..')
-const OURS = 'dsh-loop-engine-agy'
-const BASE = '@deepseek-ai/dsh-base'
-
-/** A home of dsh with the real package and the real base in a profile, as an installation leaves them. */
-function dshHome({ bundles = [BASE, OURS], patch = '[]', profile = 'web', installed = true } = {}): string {
-  const home = privateFolder()
-  const folder = join(home, 'profiles', profile)
-  const link = (target: string, place: string): void => {
-    mkdirSync(dirname(place), { recursive: true })
-    symlinkSync(target, place)
-  }
-  mkdirSync(folder, { recursive: true })
-  writeFileSync(join(folder, 'package.json'), JSON.stringify({ dsh: { profile: { bundles } } }))
-  writeFileSync(join(folder, 'cordis.patch.yml'), patch)
-  link(join(ROOT, 'node_modules', BASE), join(home, 'profiles', 'node_modules', BASE))
-  if (installed) link(ROOT, join(folder, 'node_modules', OURS))
-  return home
-}
-
-/** A machine with dsh, and with this script as its `agy`. */
-function ready(script: string | undefined): Record<string, string> {
-  const env = machine(script)
-  return { ...env, PATH: `${env.HOME}/bin:${join(ROOT, 'node_modules', '.bin')}:${env.PATH}` }
-}
-
-const examine = (script: string | undefined, ...args: string[]) => look(ready(script), dshHome(), ...args)
-
-function look(parent: Record<string, string>, home: string, ...args: string[]) {
-  return said(io => doctor(args, io, { parent, dshHome: home, cwd: privateFolder() }))
-}
 
 describe('dsh-agy doctor', () => {
   test('on a machine that is ready finds nothing in the way', async () => {
@@ -213,6 +181,16 @@ describe('of dsh', () => {
     expect(out).not.toMatch(/987654321|hunter22/)
   })
 
+  test('a complaint about values that are short can still be read', async () => {
+    const patch = '[{ id: agy, config: { env: { DEBUG: 1, LEVEL: e } } }]'
+    expect((await look(ready('exec STAND_IN'), dshHome({ patch }))).out).toMatch(/^failure {2}rows: The key "env"/m)
+  })
+
+  test('an anchor that holds itself is refused', async () => {
+    const { out } = await look(ready('exec STAND_IN'), dshHome({ patch: '- id: agy\n  config: &c { env: *c }\n' }))
+    expect(out).toMatch(/^failure {2}profile: .*\(DSH_PROFILE_UNREADABLE\)$/m)
+  })
+
   test.each([
     ['config:\n    model: !!js process.env.MY_MODEL\n    env: { A: !!js process.env.B }', 'model, env'],
     ['config: !!js "({ model: process.env.MY_MODEL })"', 'all of its configuration'],
@@ -332,56 +310,19 @@ describe('the quota is asked for on request alone', () => {
   })
 })
 
-test('nothing secret is printed, whatever the program says', async () => {
-  const token = 'ya29.a0AfH6SMBxyzxyzxyz'
-  const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.dozjgNryP4J3jVmN'
-  const secrets = [
-    token,
-    jwt,
-    'jane.roe@example.org',
-    'pr0xypass',
-    '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',
-    '4/0AeanS0abcdefgh',
-  ]
-  const words = `${secrets.join(' ')} https://accounts.google.com/o/oauth2?code=4/0AeanS0abcdefgh http://me:pr0xypass@host $HOME/x`
-  const script = `[ "$1" = --version ] && [ -z "$ODD" ] && echo 1.3.2 && exit; echo "${words}" >&2; echo "${words}"; exit $CODE`
-  for (const more of [{ CODE: '1' }, { CODE: '0' }, { CODE: '0', ODD: '1' }]) {
-    const parent: Record<string, string> = {
-      ...ready(script),
-      ...more,
-      HTTPS_PROXY: 'http://me:pr0xypass@proxy:1',
-      AUTH: token,
-    }
-    const { stdout, stderr } = await dshAgy(['doctor', '--json', '--usage'], {
-      env: { ...parent, DSH_HOME: dshHome() },
-      extendEnv: false,
-      cwd: privateFolder(),
-    })
-    expect(JSON.parse(String(stdout)).findings.length).toBeGreaterThan(10)
-    const said = `${stdout}\n${stderr}`
-    for (const secret of [...secrets, parent.HOME as string]) expect(said).not.toContain(secret)
+test('in a folder that is gone it says so', async () => {
+  const main = join(ROOT, 'src', 'cli', 'main.ts')
+  for (const command of ['doctor', 'record -- x']) {
+    const { exitCode, stderr } = await execa(
+      'sh',
+      ['-c', `rmdir "$PWD"; exec "${process.execPath}" "${main}" ${command}`],
+      { cwd: privateFolder(), env: ready('exec STAND_IN'), reject: false },
+    )
+    expect(exitCode).toBe(1)
+    expect(stderr).toMatch(/^FOLDER_GONE: .*Go to another one\.$/m)
+    expect(stderr).not.toMatch(/^\s+at /m)
   }
 })
-
-test('without HOME the home folder of the user is not told either', async () => {
-  const home = privateFolder()
-  vi.stubEnv('HOME', home)
-  onTestFinished(() => void vi.unstubAllEnvs())
-  putProgram(join(home, 'bin'), 'agy', 'exec STAND_IN')
-  const path = `${home}/bin:${join(ROOT, 'node_modules', '.bin')}:/usr/bin:/bin`
-  const { out } = await look({ PATH: path }, dshHome())
-  expect(out).toContain('program: ~/bin/agy')
-  expect(out).not.toContain(home)
-})
-
-test.each(['jane@münchen.example', 'jane%40example.org', 'jörg.müller@example.org', 'jane@xn--mnchen-3ya.example'])(
-  'the mail address %s is not told',
-  async mail => {
-    const script = `[ "$1" = --version ] && echo 1.3.2 && exit; echo 'account ${mail} failed' >&2; exit 4`
-    const { out } = await look(ready(script), dshHome())
-    expect(out).toContain('account <mail address> failed')
-  },
-)
 
 test('what takes longer than a second is said on stderr', async () => {
   const { code, out, err } = await examine('[ "$1" = models ] && sleep 1.3; exec STAND_IN')

@@ -1,5 +1,5 @@
 /** `dsh-agy probes check` over the recordings of this project, over spoilt copies of them, and over what is none. */
-import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { appendFileSync, cpSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import { probes } from '../../src/cli/probes.ts'
@@ -15,6 +15,12 @@ function copies(...names: readonly string[]): string {
   const folder = privateFolder()
   for (const name of names) cpSync(probeFolder(name), join(folder, name), { recursive: true })
   return folder
+}
+
+function linkToItself(): string {
+  const link = join(privateFolder(), 'link')
+  symlinkSync(link, link)
+  return link
 }
 
 const append = (folder: string, name: string, frame: object | string): void =>
@@ -137,6 +143,13 @@ describe('what is asked wrongly is refused', () => {
       () => [copies('09-quota'), '--golden', '/nowhere/golden'],
       'PROBES_GOLDEN_MISSING: There is no folder /nowhere/golden',
     ],
+    [
+      'golden files that are a file',
+      () => [copies('09-quota'), '--golden', import.meta.filename],
+      'PROBES_GOLDEN_MISSING',
+    ],
+    ['a name that is too long', () => ['x'.repeat(300)], 'is no folder'],
+    ['a link to itself', () => [linkToItself()], 'is no folder'],
     ['two folders', () => ['a', 'b'], 'At most one folder'],
   ])('%s', async (_what, args, words) => {
     const { code, out, err } = await check(...args())

@@ -149,7 +149,8 @@ describe('what tells of a person or a machine', () => {
       expect(whole).not.toContain(secret)
     }
     if (hostname().length > 1) expect(whole).not.toContain(hostname())
-    if (userInfo().username !== 'user') expect(whole).not.toMatch(new RegExp(`\\b${userInfo().username}\\b`))
+    if (!['user', 'root'].includes(userInfo().username))
+      expect(whole).not.toMatch(new RegExp(`\\b${userInfo().username}\\b`))
     for (const secret of [home, mail, person, id, other]) expect(everything).not.toContain(secret)
     const told = read('frames.ndjson')
       .trimEnd()
@@ -175,8 +176,13 @@ describe('what tells of a person or a machine', () => {
     ['the home folder as a part of an address', home => encodeURIComponent(`${home}/x`), encodeURIComponent],
     ["somebody's folder as a part of an address", () => 'file%3A%2F%2F%2Fhome%2Fjane.roe%2Fx', () => 'jane.roe'],
     ['a folder beside the home folder', home => `${home}_backup/x`, home => home],
+    [
+      'a name with something beside it',
+      () => '/tmp/janeroe42-cache backup_janeroe42 -home-janeroe42-x',
+      () => 'janeroe42',
+    ],
   ])('is replaced: %s', async (_what, words, secret) => {
-    const env = tells([])
+    const env: Record<string, string> = { ...tells([]), USER: person }
     const home = env.HOME as string
     const frames = [init, answer(1, `it is ${words(home)} so`), result]
     writeFileSync(join(home, 'bin', 'agy.out'), frames.map(frame => `${JSON.stringify(frame)}\n`).join(''))
@@ -249,6 +255,24 @@ test('nor where the password of the proxy is left, which has no shape', async ()
 })
 
 describe('bounds', () => {
+  test('a terminal that is closed ends the run as Ctrl-C does', async () => {
+    const env = machine('[ "$1" = --version ] && echo 1.3.2 && exit; echo $$ > "$HOME/pid"; exec sleep 600')
+    const temporary = privateFolder()
+    const child = dshAgy(['record', '--', 'hello'], { cwd: privateFolder(), env: { ...env, TMPDIR: temporary } })
+    const pid = await vi.waitFor(
+      () => {
+        const text = readFileSync(join(env.HOME as string, 'pid'), 'utf8')
+        expect(text).toMatch(/\d/)
+        return Number(text)
+      },
+      { timeout: 20_000 },
+    )
+    child.kill('SIGHUP')
+    expect((await child).exitCode).toBe(130)
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+    expect(readdirSync(temporary).filter(name => name.startsWith('dsh-agy-run'))).toEqual([])
+  })
+
   test('a run that takes too long is cut off, kept as far as it came, and ends with 2', async () => {
     const { code, out, folder, card, read } = await run(machine('AGY_STANDIN_HOLD=3 exec STAND_IN'), '--timeout', '1')
     expect(code).toBe(2)

@@ -40,3 +40,12 @@ test.each(probeNames)('%s holds nothing of the kind', async name => {
   const lines = readFileSync(join(probeFolder(name), 'frames.ndjson'), 'utf8').split('\n')
   expect(await findSecrets(lines.map((text, at) => ({ where: `line ${at + 1}`, text })))).toEqual([])
 })
+
+// A pattern whose work grows with the square of the text would take an hour for one of them.
+test.each(['abcdefghij', '-eyJaaaaaaaa', 'token=', 'a://', 'sk-', '1//'])(
+  'a megabyte of %j is looked through',
+  async piece => {
+    const text = piece.repeat(Math.ceil(2 ** 20 / piece.length))
+    expect(await findSecrets([{ where: 'here', text }])).toBeInstanceOf(Array)
+  },
+)

@@ -1,5 +1,6 @@
 /** `dsh-agy validate` over files as dsh leaves them on disk, and over files that it never wrote. */
-import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
+import { constants as bufferConstants } from 'node:buffer'
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { constants, zstdCompressSync } from 'node:zlib'
 import { packChunkRuns, type SessionEvent } from '@deepseek-ai/dsh-session'
@@ -125,6 +126,14 @@ describe('what is no log is refused with what is wrong, where, and the way out',
     expect(err).toContain(told)
   })
 
+  test('a log that is larger than a text can be', async () => {
+    const file = fileOf(lines(HEADER))
+    truncateSync(file, bufferConstants.MAX_STRING_LENGTH + 1)
+    const { code, err } = await run(file)
+    expect(code).toBe(1)
+    expect(err).toMatch(/^LOG_UNREADABLE: .* it has \d+ bytes, more than can be looked at/m)
+  })
+
   test('a missing file, a folder, a link to itself, and a name that is too long', async () => {
     const link = join(privateFolder(), 'session.jsonl')
     symlinkSync(link, link)
@@ -138,6 +147,14 @@ describe('what is no log is refused with what is wrong, where, and the way out',
 })
 
 describe('broken rules', () => {
+  test('are told of what is nested deep, too', async () => {
+    const deep = `${'['.repeat(20_000)}${']'.repeat(20_000)}`
+    const event = `{"type":"user/message","seq":0,"time":1,"data":{},"surfaceOp":${deep}}`
+    const { code, out } = await run(fileOf(`${lines(HEADER)}${event}\n`))
+    expect(code).toBe(3)
+    expect(out.join('\n')).toContain('nested too deep')
+  })
+
   const broken = () =>
     fileOf(lines(HEADER, { type: 'turn/start', seq: 0, data: { turn: 2 } }, { type: 'agy/thing', seq: 1 }))
 

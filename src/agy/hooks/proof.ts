@@ -8,7 +8,7 @@ import { createHash } from 'node:crypto'
 import { readdir, readFile, realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runToEnd } from '../process.ts'
-import { redact } from '../redact.ts'
+import { redact, saidBy } from '../redact.ts'
 import { AgyRefusal } from '../refusal.ts'
 import { RunFolder } from '../run-folder.ts'
 import { identify } from '../version.ts'
@@ -121,7 +121,7 @@ async function listWith({ file, env, cwd, spec }: ProofSubject, layout: Layout, 
     const ours = await HookFolder.write(folder.hooksFolder, layout, spec)
     const args = ['--output-format=json', `--add-dir=${cwd}`, `--add-dir=${ours.path}`, '--print=/hooks']
     const { stdout, stderr, exitCode, timedOut } = await runToEnd(file, args, env, LIMIT_MS, signal, cwd)
-    const words = redact(stderr.trim() || stdout.trim(), env.HOME).slice(0, 300)
+    const words = saidBy(stderr.trim() || stdout.trim(), env).slice(0, 300)
     const late = timedOut || signal.aborted
     return {
       listing: parseListing(stdout, env.HOME),
