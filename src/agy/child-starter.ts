@@ -20,8 +20,8 @@ import { DEFAULT_MODEL_ID } from './models.ts'
 import { type AgyChild, type ChildLimits, spawnAgy } from './process.ts'
 import { AgyRefusal } from './refusal.ts'
 import { RunFolder } from './run-folder.ts'
-import { unlessAborted } from './unless-aborted.ts'
 import { identify, type VersionBook } from './version.ts'
+import { unlessAborted } from './waiting.ts'
 
 /** What a child is started with beside the request. */
 export interface StarterOptions extends LaunchSettings {

@@ -5,12 +5,12 @@
  * here, duplicates are dropped, and token counts are made to add up to the result's.
  */
 import type { EngineEvent } from '../engine/contract.ts'
+import { AnswerText, type Settlement } from './answer-text.ts'
 import { deniesCall } from './denied-calls.ts'
-import { GrowingText } from './growing-text.ts'
 import type { Decision, HookAsk } from './hooks/ask.ts'
 import { type Breach, type CallPlace, GatedCalls } from './hooks/gated-calls.ts'
 import { shownArguments } from './hooks/tools.ts'
-import { combine, engineUsage, NO_TOKENS, type Tokens } from './tokens.ts'
+import { TokenCount } from './tokens.ts'
 import { OrderedEvents, ToolLedger } from './tool-ledger.ts'
 import type { AgyEvent, AgyResult, AgyStep, AgyTool } from './wire.ts'
 
@@ -54,6 +54,8 @@ type StepPlace = Pick<AgyStep, 'conversationId' | 'index'>
 export class Fold {
   private readonly order = new OrderedEvents()
   private readonly ledger = new ToolLedger()
+  private readonly text = new AnswerText()
+  private readonly tokens = new TokenCount()
   private readonly finishedResponses = new Set<string>()
   private readonly quiet = new Map<string, number>()
   private readonly strange = new Map<string, number>()
@@ -63,10 +65,6 @@ export class Fold {
   private last: StepPlace & { readonly key: string } = { conversationId: undefined, index: Number.NaN, key: '' }
   private parked: { name: string; event: Extract<EngineEvent, { type: 'tool-result' }> } | undefined
   private result: AgyResult | undefined
-  private text = new GrowingText()
-  /** Length of `text` when the last call was announced: what stands before it is stored and cannot change. */
-  private storedText = 0
-  private tokens = NO_TOKENS
   private understood = false
   private begun = false
   private toolSucceeded = false
@@ -195,7 +193,7 @@ export class Fold {
 
   private tell(...events: EngineEvent[]): void {
     for (const event of events) {
-      if (event.type === 'tool-call') this.storedText = this.text.length
+      if (event.type === 'tool-call') this.text.store()
       this.order.push(event)
     }
   }
@@ -289,11 +287,7 @@ export class Fold {
     }
     if (step.state === 'ACTIVE') return
     if (step.index !== undefined) this.finishedResponses.add(key)
-    if (step.usage !== undefined) {
-      const usage = { ...NO_TOKENS, ...step.usage }
-      this.tokens = combine(this.tokens, usage, 1)
-      this.tell({ type: 'usage', usage: engineUsage(usage) })
-    }
+    if (step.usage !== undefined) this.tell({ type: 'usage', usage: this.tokens.add(step.usage) })
   }
 
   private tool(step: AgyStep): void {
@@ -347,47 +341,26 @@ export class Fold {
   private close(result: AgyResult): void {
     this.result = result
     this.unpark(result)
-    this.reconcileText(result.response)
-    // A figure that the result does not tell is what the steps say.
-    this.reconcileTokens({ ...this.tokens, ...result.usage })
+    this.settleText(this.text.settle(result.response))
+    const rest = this.tokens.settle(result.usage)
+    if (rest === 'fewer') {
+      this.notice('AGY_USAGE_DIFFERS', 'The CLI reported fewer tokens in all than in its steps; the steps are counted.')
+    } else if (rest !== undefined) {
+      this.tell({ type: 'usage', usage: rest })
+    }
   }
 
-  /**
-   * The result repeats the whole answer, and where it differs from the deltas it is the better text: the deltas of some
-   * versions lose characters. What was shown is never shown twice: a missing tail is told as one more piece, anything
-   * else replaces the stored text of the last segment only.
-   */
-  private reconcileText(response: string): void {
-    const told = this.text.toString()
-    if (response === '' || response === told) return
-    if (response.startsWith(told)) {
-      this.tell({ type: 'text', text: response.slice(told.length) })
-      this.text.add(response.slice(told.length))
-      return
-    }
-    const stored = told.slice(0, this.storedText)
-    const settled = response.startsWith(stored) ? response.slice(stored.length) : ''
-    if (settled === '') {
+  private settleText(settlement: Settlement | undefined): void {
+    if (settlement === undefined) return
+    if (settlement === 'differs') {
       this.notice(
         'AGY_TEXT_DIFFERS',
         'The CLI repeated its answer with other words than it streamed; the streamed text is kept.',
       )
-      return
+    } else if ('tail' in settlement) {
+      this.tell({ type: 'text', text: settlement.tail })
+    } else {
+      this.tell({ type: 'text-settled', text: settlement.instead })
     }
-    this.tell({ type: 'text-settled', text: settled })
-    this.text = new GrowingText(response)
-  }
-
-  /** The conversation is fresh, so the result's figures are the run's: what the steps did not tell rides on the last message. */
-  private reconcileTokens(total: Tokens): void {
-    const rest = combine(total, this.tokens, -1)
-    const figures = Object.values(rest)
-    if (figures.every(figure => figure === 0) || Object.values(total).every(figure => figure === 0)) return
-    if (figures.some(figure => figure < 0)) {
-      this.notice('AGY_USAGE_DIFFERS', 'The CLI reported fewer tokens in all than in its steps; the steps are counted.')
-      return
-    }
-    this.tokens = total
-    this.tell({ type: 'usage', usage: engineUsage(rest) })
   }
 }

@@ -6,6 +6,7 @@
  */
 import { TIERS } from './launch.ts'
 import { runToEnd } from './process.ts'
+import { within } from './waiting.ts'
 
 /** One entry of the catalogue. */
 export interface AgyModel {
@@ -100,7 +101,7 @@ export class ModelCatalogue {
       this.fetching ??= this.fetch().finally(() => {
         this.fetching = undefined
       })
-      if (this.models.length === 0) await withinMs(this.fetching, waitMs)
+      if (this.models.length === 0) await within(this.fetching, waitMs)
     }
     return [this.defaultEntry(), ...this.models]
   }
@@ -153,15 +154,4 @@ export class ModelCatalogue {
     this.failure = reason
     this.source.onFailure(reason)
   }
-}
-
-async function withinMs(promise: Promise<void>, ms: number): Promise<void> {
-  let timer: NodeJS.Timeout | undefined
-  await Promise.race([
-    promise,
-    new Promise<void>(resolve => {
-      timer = setTimeout(resolve, ms)
-    }),
-  ])
-  clearTimeout(timer)
 }

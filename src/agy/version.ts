@@ -9,7 +9,7 @@ import type { EngineEvent } from '../engine/contract.ts'
 import { runToEnd } from './process.ts'
 import { saidBy } from './redact.ts'
 import { AgyRefusal } from './refusal.ts'
-import { unlessAborted } from './unless-aborted.ts'
+import { unlessAborted } from './waiting.ts'
 
 /**
  * Every flag that a launch passes is known to this version and later; 1.1.14 and earlier take no stream-json input

@@ -1,4 +1,4 @@
-/** Waiting that can be broken off. */
+/** Waiting that comes to an end although what is waited for does not. */
 
 /** The promise's value, or the signal's reason as soon as it is aborted. */
 export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
@@ -12,5 +12,18 @@ export async function unlessAborted<T>(promise: Promise<T>, signal: AbortSignal)
     return await Promise.race([promise, aborted.promise])
   } finally {
     signal.removeEventListener('abort', onAbort)
+  }
+}
+
+/** Whether the promise is fulfilled within so many milliseconds; rejects as it does. */
+export async function within(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined
+  const late = new Promise<boolean>(resolve => {
+    timer = setTimeout(() => resolve(false), ms)
+  })
+  try {
+    return await Promise.race([promise.then(() => true), late])
+  } finally {
+    clearTimeout(timer)
   }
 }
