@@ -2,13 +2,10 @@
 import { mkdtempSync, readdirSync, rmSync, watch, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { Context } from '@deepseek-ai/cordis'
-import AgentRegistry from '@deepseek-ai/dsh-agent'
-import LlmRuntime, { createUserMessage } from '@deepseek-ai/dsh-llm'
-import SessionStore, { SessionId } from '@deepseek-ai/dsh-session'
+import { createUserMessage } from '@deepseek-ai/dsh-llm'
+import { SessionId } from '@deepseek-ai/dsh-session'
 import JsonlSessionPersistence from '@deepseek-ai/dsh-session-persistence-jsonl'
-import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
-import ToolRuntime from '@deepseek-ai/dsh-tools'
+import { openBareHost } from '../lib/cli/bare-host.js'
 import * as Plugin from '../lib/index.js'
 
 export const STAND_IN = join(import.meta.dirname, '..', 'probes', 'agy')
@@ -59,12 +56,7 @@ export async function openHost(config = {}, actions = child()) {
   const act = next => writeFileSync(scenario, JSON.stringify({ child: next }))
   act(actions)
   const env = { AGY_STANDIN_SCENARIO: scenario }
-  const ctx = new Context()
-  await ctx.plugin(LlmRuntime)
-  await ctx.plugin(SessionStore)
-  await ctx.plugin(SystemPrompt, {})
-  await ctx.plugin(ToolRuntime, {})
-  await ctx.plugin(AgentRegistry)
+  const ctx = await openBareHost()
   await ctx.plugin(JsonlSessionPersistence, { root: join(root, 'sessions'), compression: 'none' })
   await ctx.plugin(Plugin, { bin: STAND_IN, startGapMs: 0, maxChildren: 64, auxiliary: 'off', env, ...config })
   let count = 0

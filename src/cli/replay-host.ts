@@ -2,13 +2,11 @@
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, sep } from 'node:path'
-import { Context } from '@deepseek-ai/cordis'
-import AgentRegistry, { type Agent } from '@deepseek-ai/dsh-agent'
-import LlmRuntime, { createUserMessage } from '@deepseek-ai/dsh-llm'
-import SessionStore, { type Session, SessionId } from '@deepseek-ai/dsh-session'
+import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
+import { createUserMessage } from '@deepseek-ai/dsh-llm'
+import { type Session, SessionId } from '@deepseek-ai/dsh-session'
 import JsonlSessionPersistence from '@deepseek-ai/dsh-session-persistence-jsonl'
-import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
-import ToolRuntime from '@deepseek-ai/dsh-tools'
 import { AgyLoop } from '../agy/agy-loop.ts'
 import type { AgyChild } from '../agy/process.ts'
 import type { EngineEvent, HostedEngine, StepRequest } from '../engine/contract.ts'
@@ -19,6 +17,7 @@ import { AgentLoop, loopThatAttaches } from '../host/agent-loop.ts'
 import { imageReader } from '../host/attachments.ts'
 import { PROVIDER } from '../provider.ts'
 import { routeSteps } from '../router/router.ts'
+import { openBareHost } from './bare-host.ts'
 
 /** One turn of a session that a child answered. */
 export interface Playback {
@@ -77,12 +76,7 @@ export async function openReplayHost({
   readonly keep?: boolean
 } = {}): Promise<ReplayHost> {
   const root = mkdtempSync(join(tmpdir(), 'dsh-agy-replay-'))
-  const ctx = new Context()
-  await ctx.plugin(LlmRuntime)
-  await ctx.plugin(SessionStore)
-  await ctx.plugin(SystemPrompt, {})
-  await ctx.plugin(ToolRuntime, {})
-  await ctx.plugin(AgentRegistry)
+  const ctx = await openBareHost()
   if (durable) await ctx.plugin(JsonlSessionPersistence, { root, compression: 'none' })
   await mount(ctx)
   let playing: { child: () => AgyChild; events: EngineEvent[] } | undefined

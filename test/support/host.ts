@@ -1,20 +1,19 @@
 /** The real dsh, composed in this process from its npm packages, with the host's own invariants mounted. */
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { Context } from '@deepseek-ai/cordis'
-import AgentRegistry, { type Agent } from '@deepseek-ai/dsh-agent'
+import type { Context } from '@deepseek-ai/cordis'
+import type { Agent } from '@deepseek-ai/dsh-agent'
 import * as AgentInvariant from '@deepseek-ai/dsh-agent/invariant'
 import * as LoopInvariant from '@deepseek-ai/dsh-agent-loop/invariant'
 import InvariantRegistry from '@deepseek-ai/dsh-invariants'
-import LlmRuntime, { createUserMessage, LlmAdapter, type StreamChunk } from '@deepseek-ai/dsh-llm'
+import { createUserMessage, LlmAdapter, type StreamChunk } from '@deepseek-ai/dsh-llm'
 import * as LlmInvariant from '@deepseek-ai/dsh-llm/invariant'
-import SessionStore, { type Session, type SessionEvent, SessionId } from '@deepseek-ai/dsh-session'
+import { type Session, type SessionEvent, SessionId } from '@deepseek-ai/dsh-session'
 import * as SessionInvariant from '@deepseek-ai/dsh-session/invariant'
-import SystemPrompt from '@deepseek-ai/dsh-system-prompt'
 import * as SystemPromptInvariant from '@deepseek-ai/dsh-system-prompt/invariant'
-import ToolRuntime from '@deepseek-ai/dsh-tools'
 import * as ToolsInvariant from '@deepseek-ai/dsh-tools/invariant'
 import { expect, onTestFinished } from 'vitest'
+import { openBareHost } from '../../src/cli/bare-host.ts'
 import { checkLog } from '../../src/cli/log-rules.ts'
 import * as Plugin from '../../src/index.ts'
 import { privateFolder, STAND_IN } from './folders.ts'
@@ -77,17 +76,12 @@ export async function mountInvariants(ctx: Context): Promise<void> {
 
 /** Compose the host with the plugin; everything is unloaded after the test. */
 export async function startHost(config: TestConfig = {}): Promise<TestHost> {
-  const ctx = new Context()
+  const ctx = await openBareHost()
   const cwd = privateFolder()
   const echo = join(privateFolder(), 'received.jsonl')
   onTestFinished(async () => {
     await ctx.fiber.dispose()
   })
-  await ctx.plugin(LlmRuntime)
-  await ctx.plugin(SessionStore)
-  await ctx.plugin(SystemPrompt, {})
-  await ctx.plugin(ToolRuntime, {})
-  await ctx.plugin(AgentRegistry)
   await mountInvariants(ctx)
   await ctx.plugin(Plugin, { bin: STAND_IN, startGapMs: 0, ...config, env: { AGY_STANDIN_ECHO: echo, ...config.env } })
   ctx.llm.registerAdapter(['echo'], new EchoAdapter())
