@@ -8,6 +8,8 @@ import { chmodSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { text } from 'node:stream/consumers'
+import { setTimeout as pause } from 'node:timers/promises'
+import { appears } from './files.mjs'
 
 function filesIn(folder) {
   const place = process.env.AGY_STANDIN_HOOKS ?? 'agents'
@@ -74,19 +76,21 @@ export function listing(flags) {
 
 const meets = (matcher, name) => !matcher || matcher === '*' || new RegExp(matcher).test(name)
 
-async function run({ command, timeout_seconds }, source, input, patienceMs = timeout_seconds * 1000) {
+async function run({ command, timeout_seconds }, source, input, patience) {
   const child = spawn('sh', ['-c', command], {
     cwd: dirname(source),
     stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   })
-  const timer = setTimeout(() => process.kill(-child.pid, 'SIGKILL'), patienceMs)
+  const over = new AbortController()
+  const waited = patience === undefined ? pause(timeout_seconds * 1000, undefined, over) : appears(patience, over)
+  waited.then(() => process.kill(-child.pid, 'SIGKILL')).catch(() => {})
   child.stdin.on('error', () => {})
   child.stdin.end(JSON.stringify(input))
   const left = new Promise(resolve => child.on('exit', resolve))
   const output = await text(child.stdout)
   const code = await left
-  clearTimeout(timer)
+  over.abort()
   return { output: output.trim(), code }
 }
 
@@ -107,14 +111,14 @@ function meaning({ output, code }) {
 /**
  * Ask the hooks about a call, one after the other.
  *
- * @param {number | undefined} patienceMs of the CLI, in place of what the hook asks for.
+ * @param {string | undefined} patience of the CLI is at its end when this file appears.
  * @returns why it is denied; `undefined` when it may run.
  */
-export async function askHooks(hooks, name, input, patienceMs) {
+export async function askHooks(hooks, name, input, patience) {
   for (const { source, enabled, actions } of hooks) {
     for (const action of enabled ? actions : []) {
       if (action.event !== 'PreToolUse' || !meets(action.matcher, name)) continue
-      const { denied } = meaning(await run(action, source, input, patienceMs))
+      const { denied } = meaning(await run(action, source, input, patience))
       if (denied !== undefined) return denied
     }
   }

@@ -11,14 +11,14 @@
  * - `silent`                 its end is not told
  * - `stepIdx`, `conversation` what the hook is told instead of the truth
  * - `input`                  what the hook is told in place of all of it
- * - `patienceMs`             after which the CLI ends the hook, and denies
+ * - `patience`               a file at whose appearance the CLI ends the hook, and denies
  * - `prompt`                 its frames are nameless, as those of the CLI's own prompts
  * - `effect`                 what it does when it runs: `"env"` print the environment, `"overwrite"` the files of the hook
  *
  * `{hooks}` in an argument is the folder of the hook's files, `{token}` the secret that it is asked with.
  */
-import { appendFileSync, existsSync } from 'node:fs'
-import { setTimeout as pause } from 'node:timers/promises'
+import { appendFileSync } from 'node:fs'
+import { appears } from './files.mjs'
 import { askHooks, loadHooks, overwriteHooks } from './hooks.mjs'
 
 const CONVERSATION = 'odd'
@@ -28,10 +28,6 @@ const frame = (step_index, state, call, info) => {
   if (call.prompt) return { step_index, state, step_type: 'unknown' }
   const tool_info = { name: call.name, parameters: call.shown ?? call.args, ...info }
   return { step_index, state, step_type: 'tool', tool_name: call.name, tool_info }
-}
-
-async function appears(file) {
-  while (!existsSync(file)) await pause(5)
 }
 
 const failure = message => ({ error: { type: 'TOOL_ERROR', message } })
@@ -73,7 +69,7 @@ export async function useTools(calls, flags, tell, { oneByOne = false }) {
     }
     if (call.hook !== 'first' && !call.prompt) await tell(frame(step, 'ACTIVE', call))
     const ask = async () =>
-      call.hook === 'none' ? undefined : askHooks(hooks, call.name, call.input ?? asked, call.patienceMs)
+      call.hook === 'none' ? undefined : askHooks(hooks, call.name, call.input ?? asked, call.patience)
     const asking = oneByOne ? before.then(ask) : ask()
     before = asking
     started.push({ call, step, asked, asking })

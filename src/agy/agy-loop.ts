@@ -11,8 +11,9 @@ import type {
   StartedAhead,
   StepRequest,
 } from '../engine/contract.ts'
+import { ChildMaker, type MakerOptions, type StartedChild } from './child-maker.ts'
 import { ChildSlots, DEFAULT_SLOTS, type SlotLimits } from './child-slots.ts'
-import { ChildStarter, type StartedChild, type StarterOptions } from './child-starter.ts'
+import { ChildStarter } from './child-starter.ts'
 import { type AheadLimits, DEFAULT_AHEAD } from './children-ahead.ts'
 import { Fold } from './fold.ts'
 import type { Breach } from './hooks/gated-calls.ts'
@@ -22,9 +23,12 @@ import { readChild } from './reader.ts'
 import { redact } from './redact.ts'
 import { AgyRefusal } from './refusal.ts'
 import { DEFAULT_RUN_LIMITS, RunClock, type RunLimits } from './run-clock.ts'
+import type { VersionBook } from './version.ts'
 
 /** What the engine needs beside the request. */
-export interface AgyLoopOptions extends StarterOptions, Partial<RunLimits & ChildLimits & SlotLimits> {
+export interface AgyLoopOptions extends MakerOptions, Partial<RunLimits & ChildLimits & SlotLimits> {
+  /** Looks at the version of a program before it is started; absent, nobody looks. */
+  readonly versions?: VersionBook
   /** Children that are started ahead of their prompts; absent, none are. */
   readonly prestart?: AheadLimits
 }
@@ -48,6 +52,7 @@ export class AgyLoop implements HostedEngine {
   private readonly options: AgyLoopOptions
   private readonly limits: RunLimits & ChildLimits & SlotLimits
   private readonly slots: ChildSlots
+  private readonly maker: ChildMaker
   private readonly starter: ChildStarter
   private readonly unloading = new AbortController()
 
@@ -62,16 +67,18 @@ export class AgyLoop implements HostedEngine {
     }
     this.slots = new ChildSlots(this.limits)
     const ahead = options.prestart ?? DEFAULT_AHEAD
-    this.starter = new ChildStarter(options, this.limits, ahead)
-    if (ahead.max > 0) {
+    this.maker = new ChildMaker(options, this.limits)
+    this.starter = new ChildStarter(this.maker, options.versions, ahead)
+    // A recording is not played before there is a prompt for it.
+    if (ahead.max > 0 && options.spawn === undefined) {
       this.startAhead = request =>
         this.slots.isFull ? undefined : this.starter.startAhead(request, signal => this.slots.take(signal))
     }
   }
 
   /** The program that a run would start, with its environment. */
-  locate(): ReturnType<ChildStarter['locate']> {
-    return this.starter.locate()
+  locate(): ReturnType<ChildMaker['locate']> {
+    return this.maker.locate()
   }
 
   /** How many children run, of how many that may, and how many wait for a prompt. */
@@ -81,7 +88,7 @@ export class AgyLoop implements HostedEngine {
 
   /** Whether it is proved that the host decides on the calls of runs in a workspace. Asks nobody. */
   isGated(cwd: string): Promise<boolean> {
-    return this.starter.isGated(cwd)
+    return this.maker.isGated(cwd)
   }
 
   /** Stop all runs, also those that only wait or start; resolves when no child is left. */

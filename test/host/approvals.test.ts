@@ -118,7 +118,7 @@ describe('a person decides', () => {
     const { calls, end, audit } = await runOf(
       [{ tools: [command('ls')] }],
       { approves: () => new Promise(() => {}) },
-      { approvalTimeoutMs: 1500, toolStallMs: 1000, stallMs: 1000 },
+      { approvalTimeoutMs: 4_000, toolStallMs: 3_000, stallMs: 3_000 },
     )
     expect(calls).toMatchObject([
       { failed: true, text: expect.stringContaining('Nobody decided on this call in time') },
@@ -129,9 +129,11 @@ describe('a person decides', () => {
 
   test('a hook that the CLI ends closes the dialog, and the run goes on', async () => {
     let dialog: AbortSignal | undefined
-    const { calls, audit, end } = await runOf([{ tools: [command('ls', { patienceMs: 700 })] }], {
+    const patience = join(privateFolder(), 'patience')
+    const { calls, audit, end } = await runOf([{ tools: [command('ls', { patience })] }], {
       approves: ({ signal }) => {
         dialog = signal
+        writeFileSync(patience, '')
         return new Promise(() => {})
       },
     })

@@ -74,7 +74,7 @@ describe('the tripwire', () => {
     const { end } = await runOf(
       [step('ACTIVE', {}), action, step('ERROR', { error: { message: 'context canceled' } }), { exit: 1 }],
       always('rejected'),
-      { stallMs: 800, toolStallMs: 800 },
+      { stallMs: 3_000, toolStallMs: 3_000 },
     )
     expect(end).toMatchObject(failedWith(code))
   })

@@ -86,7 +86,7 @@ test('nothing is started ahead where it is off, which it is by default', async (
 })
 
 test('a child that waits too long is ended, and the next step starts its own', async () => {
-  const subject = await host({ max: 1, idleMs: 300 })
+  const subject = await host({ max: 1, idleMs: 3_000 })
   const agent = await subject.create()
   await started(subject, 1)
   await gone(subject.pids()[0])
